@@ -1,0 +1,27 @@
+"""Small validators for the fields of specifications; each names object.field, the value, and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypar_exp.errors import UserError
+
+
+def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = math.inf) -> None:
+    """Every named field is a finite number above `above` (None: at least 0) and at most `most`."""
+    for name in names:
+        value: Any = getattr(spec, name)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        low = f"above {above:g}" if above is not None else "of at least 0"
+        if not number or value > most or (value < 0 if above is None else value <= above):
+            high = "" if math.isinf(most) else f" and at most {most:g}"
+            raise UserError(f"{owner}.{name} must be a finite number {low}{high} (got {value!r})")
+
+
+def require_whole(owner: str, name: str, value: Any, *, least: int, most: int | None = None) -> None:
+    """`value` is a whole number from `least` to `most`."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise UserError(f"{owner}.{name} must be a whole number {allowed} (got {value!r})".removeprefix("."))

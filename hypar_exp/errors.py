@@ -1,0 +1,22 @@
+"""The one exception for what a user can put right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """A mistake in the input: one sentence that says what is wrong, where, and what would be right.
+
+    The command line prints it without a traceback and exits with 2.
+    """
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Near matches of a misspelled word, as the end of an error sentence ('' when nothing is known)."""
+    candidates = sorted({str(name) for name in known})
+    near = difflib.get_close_matches(word, candidates, n=3, cutoff=0.5)
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    return f"; known: {', '.join(candidates)}" if candidates else ""

@@ -1,0 +1,7 @@
+"""Networks: weighted layers, their tensor shapes, and the graph they form."""
+
+from hypar_exp.networks.build import build
+from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.network import Edge, Network
+
+__all__ = ["Edge", "Layer", "Network", "Shape", "build"]

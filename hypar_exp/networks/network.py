@@ -1,0 +1,87 @@
+"""A network: a directed acyclic graph of weighted layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.errors import UserError
+from hypar_exp.networks.layers import Layer
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The tensor that layer `consumer` reads from layer `producer`: `elements` of one sample."""
+
+    producer: int
+    consumer: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """Weighted layers in topological order and the edges between them; a chain is the simple case.
+
+    Raises:
+        UserError: no layers, or an edge that does not lead forward.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    edges: tuple[Edge, ...]
+
+    def __post_init__(self) -> None:
+        if not self.layers:
+            raise UserError(f"network {self.name} has no layers; it needs at least one conv or fc layer")
+        for edge in self.edges:
+            if not 0 <= edge.producer < edge.consumer < len(self.layers):
+                raise UserError(f"network {self.name}: edge {edge} does not lead from a layer to a later one")
+
+    @classmethod
+    def chain(cls, name: str, layers: tuple[Layer, ...]) -> Network:
+        """A network in which every layer reads what the layer before it writes."""
+        edges = tuple(Edge(at - 1, at, layers[at].input.elements) for at in range(1, len(layers)))
+        return cls(name, layers, edges)
+
+    @cached_property
+    def is_chain(self) -> bool:
+        return [(edge.producer, edge.consumer) for edge in self.edges] == [
+            (at - 1, at) for at in range(1, len(self.layers))
+        ]
+
+    @cached_property
+    def layer_names(self) -> tuple[str, ...]:
+        return tuple(layer.name for layer in self.layers)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """float64[layers]: A(W_l), elements."""
+        return np.array([layer.weights for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def input_elements(self) -> NDArray[np.float64]:
+        """float64[layers]: A(F_l) of one sample."""
+        return np.array([layer.input.elements for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def output_elements(self) -> NDArray[np.float64]:
+        """float64[layers]: A(F_{l+1}) of one sample."""
+        return np.array([layer.output.elements for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def edge_elements(self) -> NDArray[np.float64]:
+        """float64[edges]: elements of one sample that the edge carries."""
+        return np.array([edge.elements for edge in self.edges], dtype=np.float64)
+
+    @cached_property
+    def edge_consumers(self) -> NDArray[np.intp]:
+        """intp[edges]: the layer at the end of each edge."""
+        return np.array([edge.consumer for edge in self.edges], dtype=np.intp)
+
+    @cached_property
+    def edge_producers(self) -> NDArray[np.intp]:
+        """intp[edges]: the layer at the start of each edge."""
+        return np.array([edge.producer for edge in self.edges], dtype=np.intp)

@@ -1,0 +1,38 @@
+"""Planning: the sharding rule, the communication model, the paper's algorithms, and the strategies."""
+
+from hypar_exp.planning.communication import (
+    CommunicationModel,
+    PairAmounts,
+    PlanCommunication,
+    level_communication,
+    pair_amounts,
+    plan_communication,
+)
+from hypar_exp.planning.plan import Plan, Split, checked_plan, level_names, plan_csv, plan_rows
+from hypar_exp.planning.search import partition_hierarchy, partition_level
+from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
+from hypar_exp.planning.strategies import Fixed, HyPar, PlanningProblem, Strategy
+
+__all__ = [
+    "CommunicationModel",
+    "Fixed",
+    "HyPar",
+    "PairAmounts",
+    "Plan",
+    "PlanCommunication",
+    "PlanningProblem",
+    "ShardedTensors",
+    "Split",
+    "Strategy",
+    "checked_plan",
+    "choices_above",
+    "level_communication",
+    "level_names",
+    "pair_amounts",
+    "partition_hierarchy",
+    "partition_level",
+    "plan_communication",
+    "plan_csv",
+    "plan_rows",
+    "shard",
+]

@@ -1,0 +1,188 @@
+"""The communication model: what the two halves of a group exchange for each choice (tables 1 and 2 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks import Network
+from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.sharding import shard
+
+PLANS_PER_CHUNK = 8192
+WITHIN_TENSORS = ("weight_gradient", "output", "output_error")
+BETWEEN_TENSORS = ("feature", "error")
+
+
+@dataclass(frozen=True)
+class CommunicationModel:
+    """Coefficients of the amounts exchanged between the two halves of a group, both directions together.
+
+    Attributes:
+        within_layer: split -> tensor -> coefficient; tensors: weight_gradient A(dW_l), output A(F_{l+1}),
+            output_error A(E_{l+1}). What is left out is 0.
+        between_layers: split of the producer -> split of the consumer -> tensor -> coefficient; tensors: feature
+            A(F), error A(E), both as the consumer sees them. What is left out is 0.
+
+    Raises:
+        UserError: an unknown split or tensor, or a coefficient that is not a finite number >= 0.
+    """
+
+    within_layer: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    between_layers: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _ = self.within, self.between
+
+    @cached_property
+    def within(self) -> NDArray[np.float64]:
+        """float64[splits, tensors of `WITHIN_TENSORS`]."""
+        table = np.zeros((len(Split), len(WITHIN_TENSORS)))
+        for split, row in _by_split(self.within_layer, "within_layer"):
+            table[split] = _coefficients(row, WITHIN_TENSORS, f"within_layer.{split.label}")
+        return table
+
+    @cached_property
+    def between(self) -> NDArray[np.float64]:
+        """float64[producer's splits, consumer's splits, tensors of `BETWEEN_TENSORS`]."""
+        table = np.zeros((len(Split), len(Split), len(BETWEEN_TENSORS)))
+        for producer, rows in _by_split(self.between_layers, "between_layers"):
+            for consumer, row in _by_split(rows, f"between_layers.{producer.label}"):
+                key = f"between_layers.{producer.label}.{consumer.label}"
+                table[producer, consumer] = _coefficients(row, BETWEEN_TENSORS, key)
+        return table
+
+
+@dataclass(frozen=True)
+class PairAmounts:
+    """Elements that one pair of groups exchanges at one level, for every choice it could make.
+
+    within: float64[..., layers, splits]; between: float64[..., edges, producer's splits, consumer's splits].
+    """
+
+    within: NDArray[np.float64]
+    between: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PlanCommunication:
+    """Elements that the whole array exchanges in a step under each plan, all pairs of a level together.
+
+    within: float64[plans, levels, layers]; between: float64[plans, levels, edges].
+    """
+
+    within: NDArray[np.float64]
+    between: NDArray[np.float64]
+
+
+def pair_amounts(
+    network: Network, batch_size: int, model: CommunicationModel, counts: NDArray[np.integer]
+) -> PairAmounts:
+    """What a pair would exchange for each choice, where `counts` (integer[..., layers, splits]) were made above it."""
+    tensors = shard(network, batch_size, counts)
+    weights, outputs, edges = tensors.weights[..., None], tensors.outputs[..., None], tensors.edges[..., None, None]
+    gradient, output, output_error = model.within.T
+    return PairAmounts(
+        within=gradient * weights + (output + output_error) * outputs,
+        between=model.between.sum(axis=-1) * edges,
+    )
+
+
+def plan_communication(
+    network: Network, batch_size: int, model: CommunicationModel, plans: Plan
+) -> PlanCommunication:
+    """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
+    return _AmountTables(network, batch_size, model, plans.shape[-2]).look_up(plans)
+
+
+def level_communication(
+    network: Network, batch_size: int, model: CommunicationModel, plans: Plan
+) -> NDArray[np.float64]:
+    """Elements that the whole array exchanges in a step, by level: float64[plans, levels], in bounded memory.
+
+    Args:
+        network: the network that the plans are for.
+        batch_size: samples a step.
+        model: the coefficients of the amounts.
+        plans: uint8[plans, levels, layers], as many as fit in memory.
+    """
+    tables = _AmountTables(network, batch_size, model, plans.shape[-2])
+    totals = np.empty(plans.shape[:2])
+    for start in range(0, len(plans), PLANS_PER_CHUNK):
+        chunk = slice(start, start + PLANS_PER_CHUNK)
+        amounts = tables.look_up(plans[chunk])
+        totals[chunk] = amounts.within.sum(axis=-1) + amounts.between.sum(axis=-1)
+    return totals
+
+
+class _AmountTables:
+    """`pair_amounts` of every state that a layer can be in at each level, so that plans are costed by look-up.
+
+    Only the numbers of choices above a level matter, not their order: a layer's state is the counts of all splits
+    but the first, written as digits of base levels + 1. It changes the cost of a million plans from minutes to
+    parts of a second.
+    """
+
+    def __init__(self, network: Network, batch_size: int, model: CommunicationModel, levels: int) -> None:
+        splits = len(Split)
+        self._network = network
+        self._digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
+        states = (levels + 1) ** (splits - 1)
+        counts = _state_counts(levels, states)
+        per_layer = np.broadcast_to(counts[:, :, None], (levels, states, len(network.layers), splits))
+        amounts = pair_amounts(network, batch_size, model, per_layer)
+        pairs = np.ldexp(1.0, np.arange(levels))
+        self._index_type = np.min_scalar_type(splits * splits * states)
+        # [levels, layers, state and choice] and [levels, edges, producer's choice, consumer's state and choice]
+        within = np.moveaxis(amounts.within, 1, 2) * pairs[:, None, None, None]
+        between = np.moveaxis(amounts.between, 1, 3) * pairs[:, None, None, None, None]
+        self._within = within.reshape(levels, -1, states * splits)
+        self._between = between.reshape(levels, -1, splits * states * splits)
+
+    def look_up(self, plans: Plan) -> PlanCommunication:
+        levels, layers, edges = self._within.shape[0], self._within.shape[1], self._between.shape[1]
+        within, between = np.empty((levels, layers, len(plans))), np.empty((levels, edges, len(plans)))
+        by_level = np.ascontiguousarray(plans.transpose(1, 2, 0)).astype(self._index_type, copy=False)
+        digit_of = self._digit_of.astype(self._index_type)
+        splits, row = len(Split), self._within.shape[2]
+        state = np.zeros(by_level.shape[1:], dtype=self._index_type)
+        for level, choice in enumerate(by_level):
+            index = state * self._index_type.type(splits) + choice
+            for layer in range(layers):
+                self._within[level, layer].take(index[layer], out=within[level, layer], mode="clip")
+            for at, edge in enumerate(self._network.edges):
+                pair = choice[edge.producer] * self._index_type.type(row) + index[edge.consumer]
+                self._between[level, at].take(pair, out=between[level, at], mode="clip")
+            state += digit_of[choice]
+        return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
+
+
+def _state_counts(levels: int, states: int) -> NDArray[np.int64]:
+    """int64[levels, states, splits]: the choices that a state stands for (unreachable states count none of dp)."""
+    digits = [np.arange(states) // (levels + 1) ** place % (levels + 1) for place in range(len(Split) - 1)]
+    others = np.broadcast_to(np.stack(digits, axis=-1), (levels, states, len(Split) - 1))
+    first = np.arange(levels)[:, None] - others.sum(axis=-1)
+    return np.concatenate([np.maximum(first, 0)[..., None], others], axis=-1)
+
+
+def _by_split(rows: Mapping[str, Any], where: str) -> list[tuple[Split, Any]]:
+    labels = {split.label: split for split in Split}
+    for label in rows:
+        if label not in labels:
+            raise UserError(f"accounting.{where} has no split '{label}'{did_you_mean(str(label), labels)}")
+    return [(labels[label], row) for label, row in rows.items()]
+
+
+def _coefficients(row: Mapping[str, float], tensors: tuple[str, ...], where: str) -> list[float]:
+    for tensor, value in row.items():
+        if tensor not in tensors:
+            raise UserError(f"accounting.{where} has no tensor '{tensor}'{did_you_mean(str(tensor), tensors)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise UserError(f"accounting.{where}.{tensor} must be a finite number of at least 0 (got {value!r})")
+    return [float(row.get(tensor, 0.0)) for tensor in tensors]

@@ -1,0 +1,66 @@
+"""Plans: which way every layer is split at every hierarchy level, and how a plan is written down.
+
+A plan is an array `uint8[levels, layers]`; many plans are `uint8[plans, levels, layers]`. Each entry is a
+`Split`. Level 0 (printed H1) is the top of the hierarchy, where the array is cut in two for the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.errors import UserError
+
+Plan = NDArray[np.uint8]
+"""uint8[levels, layers], or uint8[plans, levels, layers] where many are meant."""
+
+
+class Split(IntEnum):
+    """How a layer is split over the two halves of a group; the number is the entry in a plan."""
+
+    DP = 0
+    """Data parallelism: each half takes half the batch."""
+    MP = 1
+    """Model parallelism: each half takes half the input channels."""
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+def level_names(levels: int) -> list[str]:
+    """H1, H2, ...: the hierarchy levels as the paper prints them."""
+    return [f"H{level}" for level in range(1, levels + 1)]
+
+
+def plan_rows(plan: Plan) -> list[str]:
+    """A plan as digits, one string a level (figure 5: 0 is dp, 1 is mp)."""
+    return ["".join(str(choice) for choice in level) for level in plan]
+
+
+def plan_csv(plan: Plan, layer_names: Sequence[str]) -> str:
+    """A plan as CSV: header `level,<layer names>`, then a row for each of H1, H2, ..."""
+    lines = [",".join(["level", *layer_names])]
+    for name, choices in zip(level_names(len(plan)), plan, strict=True):
+        lines.append(",".join([name, *(str(choice) for choice in choices)]))
+    return "\n".join(lines) + "\n"
+
+
+def checked_plan(plan: Plan, levels: int, layers: int) -> Plan:
+    """The plan itself, if a network of `layers` on an array of `levels` can use it.
+
+    Raises:
+        UserError: another shape or type, or an entry that is no `Split`.
+    """
+    if plan.dtype != np.uint8 or plan.shape != (levels, layers):
+        raise UserError(
+            f"a plan for {layers} layers and {levels} levels must be uint8[{levels}, {layers}] "
+            f"(got {plan.dtype}{list(plan.shape)})"
+        )
+    if plan.size and plan.max() >= len(Split):
+        allowed = ", ".join(f"{split.value} ({split.label})" for split in Split)
+        raise UserError(f"a plan's entries must be {allowed} (got {plan.max()})")
+    return plan

@@ -1,0 +1,55 @@
+"""The paper's two algorithms: dynamic programming over the layers of one level, and over the levels of the array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hypar_exp.errors import UserError
+from hypar_exp.networks import Network
+from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
+from hypar_exp.planning.plan import Plan, Split
+
+
+def partition_level(network: Network, amounts: PairAmounts) -> Plan:
+    """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number, dp.
+
+    Args:
+        network: a chain of layers.
+        amounts: within float64[layers, splits], between float64[edges, splits, splits], of one level.
+
+    Returns:
+        uint8[layers].
+
+    Raises:
+        UserError: the network is not a chain.
+    """
+    if not network.is_chain:
+        raise UserError(f"network {network.name} is not a chain of layers; Algorithm 1 plans chains only")
+    within, between = amounts.within.tolist(), amounts.between.tolist()
+    splits = range(len(Split))
+    least = within[0]
+    best_producers: list[list[int]] = []
+    for cost, transition in zip(within[1:], between, strict=True):
+        arriving = [[least[producer] + transition[producer][split] for producer in splits] for split in splits]
+        best_producers.append([min(splits, key=row.__getitem__) for row in arriving])
+        least = [min(row) + cost[split] for split, row in enumerate(arriving)]
+    choice = min(splits, key=least.__getitem__)
+    choices = [choice]
+    for best in reversed(best_producers):
+        choice = best[choice]
+        choices.append(choice)
+    return np.array(choices[::-1], dtype=np.uint8)
+
+
+def partition_hierarchy(network: Network, batch_size: int, levels: int, model: CommunicationModel) -> Plan:
+    """Algorithm 1 level by level, each on the tensors as the levels above have shrunk them (Algorithm 2).
+
+    Returns:
+        uint8[levels, layers].
+    """
+    counts = np.zeros((len(network.layers), len(Split)), dtype=np.uint8)
+    plan = np.zeros((levels, len(network.layers)), dtype=np.uint8)
+    for level in range(levels):
+        plan[level] = partition_level(network, pair_amounts(network, batch_size, model, counts))
+        counts[np.arange(len(network.layers)), plan[level]] += 1
+    return plan

@@ -1,0 +1,67 @@
+"""The sharding rule: how the choices above a level have shrunk a layer's tensors (section 4 of the paper).
+
+A layer has three dimensions that a split can halve: its batch, its input channels and its output channels. A split
+of type t halves dimension t: data parallelism the batch, model parallelism the input channels. A tensor shrinks
+with every choice that halves one of its own dimensions. This is the only place that says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.networks import Network
+from hypar_exp.planning.plan import Plan, Split
+
+BATCH, INPUT_CHANNELS = Split.DP, Split.MP
+# no split of `Split` halves a layer's output channels, so every half computes partial sums of its whole output
+INPUT_DIMENSIONS = (BATCH, INPUT_CHANNELS)
+OUTPUT_DIMENSIONS = (BATCH,)
+WEIGHT_DIMENSIONS = (INPUT_CHANNELS,)
+
+
+@dataclass(frozen=True)
+class ShardedTensors:
+    """Elements that one group of accelerators holds of each tensor; every array is float64[..., layers or edges]."""
+
+    weights: NDArray[np.float64]
+    """A(W_l), and A(dW_l)."""
+    inputs: NDArray[np.float64]
+    """A(F_l), and A(E_l), of the whole batch."""
+    outputs: NDArray[np.float64]
+    """A(F_{l+1}), and A(E_{l+1}), of the whole batch."""
+    edges: NDArray[np.float64]
+    """The tensor on each edge as its consumer sees it: A(F), and A(E), of the whole batch."""
+
+
+def choices_above(plans: Plan) -> NDArray[np.uint8]:
+    """How often each split was chosen above each level.
+
+    Args:
+        plans: uint8[..., levels, layers].
+
+    Returns:
+        uint8[..., levels + 1, layers, splits]; the last level's entry (index `levels`) is for the leaf accelerators.
+    """
+    one_hot = plans[..., None] == np.arange(len(Split), dtype=np.uint8)
+    counts = np.zeros((*plans.shape[:-2], plans.shape[-2] + 1, plans.shape[-1], len(Split)), dtype=np.uint8)
+    np.cumsum(one_hot, axis=-3, dtype=np.uint8, out=counts[..., 1:, :, :])
+    return counts
+
+
+def shard(network: Network, batch_size: int, counts: NDArray[np.integer]) -> ShardedTensors:
+    """Every tensor's size after the choices counted in `counts`, integer[..., layers, splits]."""
+    inputs = _fraction(counts, INPUT_DIMENSIONS)
+    return ShardedTensors(
+        weights=network.weights * _fraction(counts, WEIGHT_DIMENSIONS),
+        inputs=batch_size * network.input_elements * inputs,
+        outputs=batch_size * network.output_elements * _fraction(counts, OUTPUT_DIMENSIONS),
+        edges=batch_size * network.edge_elements * inputs[..., network.edge_consumers],
+    )
+
+
+def _fraction(counts: NDArray[np.integer], dimensions: tuple[Split, ...]) -> NDArray[np.float64]:
+    halvings = counts[..., list(dimensions)].sum(axis=-1, dtype=np.int64)
+    return np.ldexp(1.0, -halvings)

@@ -1,0 +1,25 @@
+"""Simulation: one training step on an array of accelerators, as time, energy, communication and memory."""
+
+from hypar_exp.simulation.accounting import Accounting, DramAccesses
+from hypar_exp.simulation.energy import StepEnergy
+from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.memory import LeafMemory
+from hypar_exp.simulation.report import Comparison, StepReport
+from hypar_exp.simulation.simulator import simulate
+from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, Torus, accelerators
+
+__all__ = [
+    "MOST_LEVELS",
+    "AcceleratorArray",
+    "Accounting",
+    "Comparison",
+    "DramAccesses",
+    "HTree",
+    "Hardware",
+    "LeafMemory",
+    "StepEnergy",
+    "StepReport",
+    "Torus",
+    "accelerators",
+    "simulate",
+]

@@ -1,0 +1,72 @@
+"""What a step is charged for: the paper leaves some of it open, so it is data, not code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hypar_exp.checks import require_number
+from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks import Layer
+from hypar_exp.planning import CommunicationModel
+
+
+@dataclass(frozen=True)
+class DramAccesses:
+    """How often an accelerator touches each tensor of a layer in a step, at its own share of it."""
+
+    weights: float = 3.0
+    """Forward and backward W, and dW."""
+    inputs: float = 3.0
+    """Forward F_l, backward E_l, gradient F_l."""
+    outputs: float = 3.0
+    """Forward F_{l+1}, backward E_{l+1}, gradient E_{l+1}."""
+
+    def __post_init__(self) -> None:
+        require_number("accounting.dram_accesses", self, "weights", "inputs", "outputs", above=None)
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """The coefficients of the communication, compute and energy accounts.
+
+    Attributes:
+        name: the accounting's name.
+        within_layer, between_layers: see `CommunicationModel`.
+        macs_resolution: where multiply-accumulates are counted: at a layer's `input` (as evaluated) or, exactly, at
+            its `output` resolution.
+        dram_accesses: accesses to each tensor of a layer in a step.
+        dram_accesses_per_communicated_element: DRAM accesses that one exchanged element costs.
+        sram_accesses_per_mac: SRAM accesses that one multiply-accumulate costs.
+
+    Raises:
+        UserError: an unknown resolution, split or tensor, or a coefficient that is not finite and at least 0.
+    """
+
+    name: str
+    within_layer: Mapping[str, Mapping[str, float]]
+    between_layers: Mapping[str, Mapping[str, Mapping[str, float]]]
+    macs_resolution: str = "input"
+    dram_accesses: DramAccesses = field(default_factory=DramAccesses)
+    dram_accesses_per_communicated_element: float = 3.0
+    sram_accesses_per_mac: float = 0.0
+
+    def __post_init__(self) -> None:
+        _ = self.communication
+        if self.macs_resolution not in ("input", "output"):
+            raise UserError(
+                f"accounting.macs_resolution must be input or output (got {self.macs_resolution!r})"
+                f"{did_you_mean(str(self.macs_resolution), ('input', 'output'))}"
+            )
+        require_number(
+            "accounting", self, "dram_accesses_per_communicated_element", "sram_accesses_per_mac", above=None
+        )
+
+    @cached_property
+    def communication(self) -> CommunicationModel:
+        return CommunicationModel(self.within_layer, self.between_layers)
+
+    def macs(self, layer: Layer) -> int:
+        """Multiply-accumulates of a layer for one sample and one phase."""
+        return layer.macs_at_input if self.macs_resolution == "input" else layer.macs_at_output

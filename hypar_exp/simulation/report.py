@@ -1,0 +1,100 @@
+"""What a simulated step comes to: every number with its unit, totals as sums of their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.simulation.energy import StepEnergy
+from hypar_exp.simulation.memory import LeafMemory
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """One training step of one network under one plan on one array.
+
+    Attributes:
+        batch_size: samples a step.
+        accelerators: N = 2^levels.
+        mac_time_s: float64[layers], all phases, the array's processing elements at their sustained rate.
+        dram_time_s: float64[layers], all phases, one accelerator's DRAM traffic.
+        communication_bytes_by_level_and_layer: float64[levels, layers], all pairs of a level together; what an edge
+            carries counts for its consumer.
+        communication_time_s_by_level: float64[levels].
+        energy: joules by part and layer.
+        memory: bytes that one accelerator holds.
+        fits_in_memory: whether that is at most its DRAM's capacity.
+    """
+
+    batch_size: int
+    accelerators: int
+    mac_time_s: NDArray[np.float64]
+    dram_time_s: NDArray[np.float64]
+    communication_bytes_by_level_and_layer: NDArray[np.float64]
+    communication_time_s_by_level: NDArray[np.float64]
+    energy: StepEnergy
+    memory: LeafMemory
+    fits_in_memory: bool
+
+    @property
+    def compute_time_s_by_layer(self) -> NDArray[np.float64]:
+        """The roofline: a layer takes as long as the slower of its arithmetic and its DRAM traffic."""
+        return np.maximum(self.mac_time_s, self.dram_time_s)
+
+    @property
+    def dram_bound_layers(self) -> NDArray[np.bool_]:
+        """bool[layers]: whether DRAM, not arithmetic, sets the layer's compute time."""
+        return self.dram_time_s > self.mac_time_s
+
+    @property
+    def compute_time_s(self) -> float:
+        return float(self.compute_time_s_by_layer.sum())
+
+    @property
+    def communication_time_s(self) -> float:
+        return float(self.communication_time_s_by_level.sum())
+
+    @property
+    def step_time_s(self) -> float:
+        return self.compute_time_s + self.communication_time_s
+
+    @property
+    def samples_per_s(self) -> float:
+        return self.batch_size / self.step_time_s
+
+    @property
+    def communication_bytes_by_level(self) -> NDArray[np.float64]:
+        return self.communication_bytes_by_level_and_layer.sum(axis=1)
+
+    @property
+    def communication_bytes_by_layer(self) -> NDArray[np.float64]:
+        return self.communication_bytes_by_level_and_layer.sum(axis=0)
+
+    @property
+    def communication_bytes(self) -> float:
+        return float(self.communication_bytes_by_level_and_layer.sum())
+
+    @property
+    def step_energy_j(self) -> float:
+        return sum(self.energy.by_part_j.values())
+
+    @property
+    def memory_per_accelerator_bytes(self) -> float:
+        return self.memory.total_bytes
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A step against a baseline's step; above 1 is better than the baseline."""
+
+    speedup: float
+    energy_efficiency: float
+
+    @classmethod
+    def of(cls, report: StepReport, baseline: StepReport) -> Comparison:
+        return cls(
+            speedup=baseline.step_time_s / report.step_time_s,
+            energy_efficiency=baseline.step_energy_j / report.step_energy_j,
+        )

@@ -1,0 +1,28 @@
+"""Step time: compute under a DRAM roofline, then communication at the link rate (section 6.1 of the paper)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.simulation.hardware import Hardware
+
+BITS_PER_BYTE = 8
+OPERATIONS_PER_MAC = 2
+
+
+def mac_time_s(macs: NDArray[np.float64], hardware: Hardware, accelerators: int) -> NDArray[np.float64]:
+    """Seconds for multiply-accumulates (float64[layers], of all phases and the whole batch) spread over the array."""
+    return OPERATIONS_PER_MAC * macs / (accelerators * hardware.sustained_operations_per_s)
+
+
+def dram_time_s(elements: NDArray[np.float64], hardware: Hardware) -> NDArray[np.float64]:
+    """Seconds for one accelerator's DRAM traffic, float64[layers] elements."""
+    return elements * hardware.element_bytes / hardware.dram_bandwidth_bytes_per_s
+
+
+def communication_time_s(
+    communication_bytes: NDArray[np.float64], hardware: Hardware, hop_factor: float
+) -> NDArray[np.float64]:
+    """Seconds for exchanged bytes: transfers are serialised on the link rate, each as long as its way has hops."""
+    return communication_bytes * BITS_PER_BYTE * hop_factor / hardware.link_bandwidth_bits_per_s
