@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hypar_exp.errors import UserError
+from hypar_exp.errors import UserError, did_you_mean
 
 
 def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = math.inf) -> None:
@@ -25,3 +26,14 @@ def require_whole(owner: str, name: str, value: Any, *, least: int, most: int | 
     if not whole or value < least or (most is not None and value > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise UserError(f"{owner}.{name} must be a whole number {allowed} (got {value!r})".removeprefix("."))
+
+
+def checked_coefficients(owner: str, coefficients: Mapping[str, float], known: Sequence[str]) -> list[float]:
+    """The coefficients in the order of `known`, 0 for what is left out; each is finite and at least 0."""
+    for key, value in coefficients.items():
+        if key not in known:
+            raise UserError(f"{owner} has no key '{key}'{did_you_mean(str(key), known)}")
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < math.inf:
+            raise UserError(f"{owner}.{key} must be a finite number of at least 0 (got {value!r})")
+    return [float(coefficients.get(key, 0.0)) for key in known]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+LONGEST_LIST = 40
+"""More known words than this are no help in a sentence."""
+
 
 class UserError(Exception):
     """A mistake in the input: one sentence that says what is wrong, where, and what would be right.
@@ -19,4 +22,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, candidates, n=3, cutoff=0.5)
     if near:
         return f"; did you mean {' or '.join(near)}?"
-    return f"; known: {', '.join(candidates)}" if candidates else ""
+    return f"; known: {', '.join(candidates)}" if candidates and len(candidates) <= LONGEST_LIST else ""

@@ -2,6 +2,7 @@
 
 from hypar_exp.networks.build import build
 from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.load import load
 from hypar_exp.networks.network import Edge, Network
 
-__all__ = ["Edge", "Layer", "Network", "Shape", "build"]
+__all__ = ["Edge", "Layer", "Network", "Shape", "build", "load"]

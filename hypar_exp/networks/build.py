@@ -42,7 +42,7 @@ def build(name: str, input: Sequence[int], layers: Mapping[str, Mapping[str, Any
 
 
 def _input_shape(input: Sequence[int]) -> Shape:
-    sizes = list(input) if isinstance(input, Sequence) and not isinstance(input, str) else [input]
+    sizes: list[Any] = list(input) if isinstance(input, list | tuple) else [input]
     whole = all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes)
     if not whole or len(sizes) not in (1, 3):
         raise UserError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.checks import checked_coefficients
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
 from hypar_exp.planning.plan import Plan, Split
@@ -45,7 +46,7 @@ class CommunicationModel:
         """float64[splits, tensors of `WITHIN_TENSORS`]."""
         table = np.zeros((len(Split), len(WITHIN_TENSORS)))
         for split, row in _by_split(self.within_layer, "within_layer"):
-            table[split] = _coefficients(row, WITHIN_TENSORS, f"within_layer.{split.label}")
+            table[split] = checked_coefficients(f"accounting.within_layer.{split.label}", row, WITHIN_TENSORS)
         return table
 
     @cached_property
@@ -54,8 +55,8 @@ class CommunicationModel:
         table = np.zeros((len(Split), len(Split), len(BETWEEN_TENSORS)))
         for producer, rows in _by_split(self.between_layers, "between_layers"):
             for consumer, row in _by_split(rows, f"between_layers.{producer.label}"):
-                key = f"between_layers.{producer.label}.{consumer.label}"
-                table[producer, consumer] = _coefficients(row, BETWEEN_TENSORS, key)
+                owner = f"accounting.between_layers.{producer.label}.{consumer.label}"
+                table[producer, consumer] = checked_coefficients(owner, row, BETWEEN_TENSORS)
         return table
 
 
@@ -94,9 +95,7 @@ def pair_amounts(
     )
 
 
-def plan_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Plan
-) -> PlanCommunication:
+def plan_communication(network: Network, batch_size: int, model: CommunicationModel, plans: Plan) -> PlanCommunication:
     """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
     return _AmountTables(network, batch_size, model, plans.shape[-2]).look_up(plans)
 
@@ -177,12 +176,3 @@ def _by_split(rows: Mapping[str, Any], where: str) -> list[tuple[Split, Any]]:
         if label not in labels:
             raise UserError(f"accounting.{where} has no split '{label}'{did_you_mean(str(label), labels)}")
     return [(labels[label], row) for label, row in rows.items()]
-
-
-def _coefficients(row: Mapping[str, float], tensors: tuple[str, ...], where: str) -> list[float]:
-    for tensor, value in row.items():
-        if tensor not in tensors:
-            raise UserError(f"accounting.{where} has no tensor '{tensor}'{did_you_mean(str(tensor), tensors)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise UserError(f"accounting.{where}.{tensor} must be a finite number of at least 0 (got {value!r})")
-    return [float(row.get(tensor, 0.0)) for tensor in tensors]

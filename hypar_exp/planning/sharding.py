@@ -64,4 +64,5 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.integer]) -> Sha
 
 def _fraction(counts: NDArray[np.integer], dimensions: tuple[Split, ...]) -> NDArray[np.float64]:
     halvings = counts[..., list(dimensions)].sum(axis=-1, dtype=np.int64)
-    return np.ldexp(1.0, -halvings)
+    fraction: NDArray[np.float64] = np.ldexp(1.0, -halvings)
+    return fraction

@@ -1,6 +1,6 @@
 """Simulation: one training step on an array of accelerators, as time, energy, communication and memory."""
 
-from hypar_exp.simulation.accounting import Accounting, DramAccesses
+from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.memory import LeafMemory
@@ -13,7 +13,6 @@ __all__ = [
     "AcceleratorArray",
     "Accounting",
     "Comparison",
-    "DramAccesses",
     "HTree",
     "Hardware",
     "LeafMemory",

@@ -6,25 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hypar_exp.checks import require_number
+from hypar_exp.checks import checked_coefficients, require_number
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Layer
 from hypar_exp.planning import CommunicationModel
 
-
-@dataclass(frozen=True)
-class DramAccesses:
-    """How often an accelerator touches each tensor of a layer in a step, at its own share of it."""
-
-    weights: float = 3.0
-    """Forward and backward W, and dW."""
-    inputs: float = 3.0
-    """Forward F_l, backward E_l, gradient F_l."""
-    outputs: float = 3.0
-    """Forward F_{l+1}, backward E_{l+1}, gradient E_{l+1}."""
-
-    def __post_init__(self) -> None:
-        require_number("accounting.dram_accesses", self, "weights", "inputs", "outputs", above=None)
+DRAM_TENSORS = ("weights", "inputs", "outputs")
 
 
 @dataclass(frozen=True)
@@ -36,7 +23,8 @@ class Accounting:
         within_layer, between_layers: see `CommunicationModel`.
         macs_resolution: where multiply-accumulates are counted: at a layer's `input` (as evaluated) or, exactly, at
             its `output` resolution.
-        dram_accesses: accesses to each tensor of a layer in a step.
+        dram_accesses: how often an accelerator touches a layer's weights (W, or dW), inputs (F_l, or E_l) and outputs
+            (F_{l+1}, or E_{l+1}) in a step, each at its own share. What is left out is 0.
         dram_accesses_per_communicated_element: DRAM accesses that one exchanged element costs.
         sram_accesses_per_mac: SRAM accesses that one multiply-accumulate costs.
 
@@ -48,12 +36,12 @@ class Accounting:
     within_layer: Mapping[str, Mapping[str, float]]
     between_layers: Mapping[str, Mapping[str, Mapping[str, float]]]
     macs_resolution: str = "input"
-    dram_accesses: DramAccesses = field(default_factory=DramAccesses)
+    dram_accesses: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DRAM_TENSORS, 3.0))
     dram_accesses_per_communicated_element: float = 3.0
     sram_accesses_per_mac: float = 0.0
 
     def __post_init__(self) -> None:
-        _ = self.communication
+        _ = self.communication, self.dram_coefficients
         if self.macs_resolution not in ("input", "output"):
             raise UserError(
                 f"accounting.macs_resolution must be input or output (got {self.macs_resolution!r})"
@@ -66,6 +54,12 @@ class Accounting:
     @cached_property
     def communication(self) -> CommunicationModel:
         return CommunicationModel(self.within_layer, self.between_layers)
+
+    @cached_property
+    def dram_coefficients(self) -> tuple[float, float, float]:
+        """Accesses to a layer's weights, inputs and outputs."""
+        weights, inputs, outputs = checked_coefficients("accounting.dram_accesses", self.dram_accesses, DRAM_TENSORS)
+        return weights, inputs, outputs
 
     def macs(self, layer: Layer) -> int:
         """Multiply-accumulates of a layer for one sample and one phase."""

@@ -66,11 +66,13 @@ class StepReport:
 
     @property
     def communication_bytes_by_level(self) -> NDArray[np.float64]:
-        return self.communication_bytes_by_level_and_layer.sum(axis=1)
+        by_level: NDArray[np.float64] = self.communication_bytes_by_level_and_layer.sum(axis=1)
+        return by_level
 
     @property
     def communication_bytes_by_layer(self) -> NDArray[np.float64]:
-        return self.communication_bytes_by_level_and_layer.sum(axis=0)
+        by_layer: NDArray[np.float64] = self.communication_bytes_by_level_and_layer.sum(axis=0)
+        return by_layer
 
     @property
     def communication_bytes(self) -> float:

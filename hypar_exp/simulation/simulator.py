@@ -45,13 +45,11 @@ def simulate(
     count = accelerators(array)
     macs = PHASES * batch_size * np.array([accounting.macs(layer) for layer in network.layers], dtype=np.float64)
     leaf = shard(network, batch_size, choices_above(plan)[-1])
-    accesses = accounting.dram_accesses
-    leaf_dram_elements = (
-        accesses.weights * leaf.weights + accesses.inputs * leaf.inputs + accesses.outputs * leaf.outputs
-    )
+    weights, inputs, outputs = accounting.dram_coefficients
+    leaf_dram_elements = weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
     amounts = plan_communication(network, batch_size, accounting.communication, plan[None])
     communicated = amounts.within[0].copy()
-    np.add.at(communicated, (slice(None), network.edge_consumers), amounts.between[0])
+    np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
     communication_bytes = communicated * hardware.element_bytes
     memory = leaf_memory(network, leaf, hardware.element_bytes)
     return StepReport(
@@ -60,9 +58,7 @@ def simulate(
         mac_time_s=mac_time_s(macs, hardware, count),
         dram_time_s=dram_time_s(leaf_dram_elements, hardware),
         communication_bytes_by_level_and_layer=communication_bytes,
-        communication_time_s_by_level=communication_time_s(
-            communication_bytes.sum(axis=1), hardware, array.hop_factor
-        ),
+        communication_time_s_by_level=communication_time_s(communication_bytes.sum(axis=1), hardware, array.hop_factor),
         energy=step_energy(macs, count * leaf_dram_elements, communicated.sum(axis=0), hardware, accounting),
         memory=memory,
         fits_in_memory=memory.total_bytes <= hardware.dram_capacity_bytes,

@@ -1,0 +1,84 @@
+"""How a command ends: one sentence and exit code 2 for what a user can put right, and no run left open."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import NoReturn
+
+from hypar_exp.errors import UserError
+
+USER_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143
+
+_job_error: Exception | None = None
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived; like KeyboardInterrupt it passes every `except Exception`."""
+
+
+def run_command(command: Callable[[], object]) -> NoReturn:
+    """Run a command to its end and exit: 0, 1 for a fault of ours, 2 for a user's, 130 or 143 when interrupted.
+
+    With HYDRA_FULL_ERROR=1 every error keeps its traceback.
+    """
+    full_error = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands its errors on instead of printing them its own way
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        command()
+        if _job_error is not None:
+            raise _job_error
+    except (KeyboardInterrupt, Terminated) as interruption:
+        if full_error:
+            raise
+        terminated = isinstance(interruption, Terminated)
+        _exit("terminated" if terminated else "interrupted", TERMINATED if terminated else INTERRUPTED)
+    except Exception as error:
+        sentence = user_sentence(error)
+        if full_error or sentence is None:
+            raise
+        _exit(sentence, USER_ERROR)
+    sys.exit(0)
+
+
+@contextlib.contextmanager
+def job_errors() -> Iterator[None]:
+    """Keep a single job's error for `run_command`: Hydra would print a line of its own above it.
+
+    The jobs of a sweep hand their errors to Hydra, so that its launcher sees which of them failed.
+    """
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    global _job_error
+    try:
+        yield
+    except Exception as error:
+        if HydraConfig.get().mode != RunMode.RUN:
+            raise
+        _job_error = error
+
+
+def user_sentence(error: BaseException) -> str | None:
+    """One sentence for an error that a user can put right; None for any other."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename} cannot be used: {error.strerror}"
+    from hypar_exp.hydra_errors import hydra_sentence
+
+    return hydra_sentence(error)
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _exit(sentence: str, code: int) -> NoReturn:
+    print(f"hypar_exp: {sentence}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,168 @@
+"""The border between configuration and objects: Hydra's DictConfig ends here.
+
+Every group's node names a class or function in `_target_`. A class is a dataclass, and its fields are the schema of
+the group: names and types are checked here, ranges when the object is made, all before any work starts. A user's own
+strategy, topology or hardware is checked in the same way, with no registry to edit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from hydra.core.config_store import ConfigStore
+from hydra.errors import InstantiationException
+from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from hypar_exp.checks import require_whole
+from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks import Network
+from hypar_exp.planning import Strategy
+from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware
+from hypar_exp.tracking.recorder import Recorder
+
+
+@dataclass
+class RunConfig:
+    """The schema of the primary configuration, `conf/config.yaml`."""
+
+    network: dict[str, Any] = MISSING
+    strategy: dict[str, Any] = MISSING
+    array: dict[str, Any] = MISSING
+    hardware: dict[str, Any] = MISSING
+    accounting: dict[str, Any] = MISSING
+    tracking: dict[str, Any] = MISSING
+    batch_size: int = 256
+    """Samples a training step."""
+    baseline: str | None = "dp"
+    """The name of the strategy to compare with."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run's objects, all checked."""
+
+    network: Network
+    strategy: Strategy
+    baseline: Strategy | None
+    array: AcceleratorArray
+    hardware: Hardware
+    accounting: Accounting
+    recorder: Recorder
+    batch_size: int
+    notes: list[str] = field(default_factory=list)
+    """What the user should know and need not change."""
+
+
+def register() -> None:
+    """Make the schema and the resolvers known to Hydra; must precede the composition."""
+    ConfigStore.instance().store(name="run", node=RunConfig)
+    OmegaConf.register_new_resolver("file_stem", lambda path: Path(str(path)).stem, replace=True)
+
+
+def build_job(config: DictConfig) -> Job:
+    """Make the objects that a configuration describes.
+
+    Raises:
+        UserError: a value of the wrong type or out of range; the sentence names the key.
+    """
+    known = {spec.name for spec in dataclasses.fields(RunConfig)}
+    for key in config:
+        if key not in known:
+            raise UserError(f"there is no key '{key!s}'{did_you_mean(str(key), known)}")
+    require_whole("", "batch_size", config.batch_size, least=1)
+    baseline = None if config.baseline is None else build_object(_strategy(config.baseline), "strategy")
+    job = Job(
+        network=cast(Network, build_object(config, "network")),
+        strategy=cast(Strategy, build_object(config, "strategy")),
+        baseline=cast("Strategy | None", baseline),
+        array=cast(AcceleratorArray, build_object(config, "array")),
+        hardware=cast(Hardware, build_object(config, "hardware")),
+        accounting=cast(Accounting, build_object(config, "accounting")),
+        recorder=cast(Recorder, build_object(config, "tracking")),
+        batch_size=config.batch_size,
+    )
+    accelerators = 2**job.array.levels
+    if job.batch_size % accelerators:
+        job.notes.append(
+            f"a batch of {job.batch_size} is not a multiple of {accelerators} accelerators: "
+            "shares are fractions of a sample"
+        )
+    return job
+
+
+def build_object(config: DictConfig, group: str) -> object:
+    """Make the object of one group from its `_target_`.
+
+    Raises:
+        UserError: a missing or unknown key, a value of the wrong type or out of range, or a target that is not there.
+    """
+    from hydra.utils import get_object, instantiate
+
+    try:
+        node = config[group]
+        for key in node:
+            if OmegaConf.is_missing(node, key) and not OmegaConf.is_interpolation(node, key):
+                raise UserError(f"{group}.{key!s} is not set; give it as {group}.{key!s}=VALUE")
+        OmegaConf.resolve(node)
+        if "_target_" not in node:
+            raise UserError(f"{group} must be one of the options of conf/{group} (it has no _target_)")
+        schema = get_object(node._target_)
+        if isinstance(schema, type) and dataclasses.is_dataclass(schema):
+            node = _checked(node, schema, group)
+        return cast(object, instantiate(node, _convert_="all"))
+    except InstantiationException as error:
+        if isinstance(error.__cause__, UserError):
+            raise error.__cause__ from None
+        raise UserError(f"{group} cannot be made: {_first_line(error.__cause__ or error)}") from error
+    except MissingMandatoryValue:
+        raise UserError(f"{group} is not set; choose it as {group}=OPTION") from None
+    except OmegaConfBaseException as error:
+        raise UserError(f"{group}: {_first_line(error)}") from error
+    except (ImportError, ValueError) as error:
+        raise UserError(f"{group}._target_ cannot be used: {_first_line(error)}") from error
+
+
+def _strategy(name: str) -> DictConfig:
+    """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+
+    loader = GlobalHydra.instance().config_loader()
+    for source in loader.get_sources():
+        if source.is_config(f"strategy/{name}"):
+            found = source.load_config(f"strategy/{name}")
+            if found.defaults_list:  # it builds on other files, which only a composition puts together
+                return cast(DictConfig, compose("config", overrides=[f"strategy={name}"]))
+            return OmegaConf.create({"strategy": found.config})
+    known = loader.get_group_options("strategy")
+    raise UserError(f"there is no strategy '{name}' to be the baseline{did_you_mean(name, known)}")
+
+
+def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
+    """The node with the names and types of a dataclass's fields enforced."""
+    known = {spec.name for spec in dataclasses.fields(schema)}
+    for key in node:
+        if key not in known and key != "_target_":
+            raise UserError(f"{group} has no key '{key!s}'{did_you_mean(str(key), known)}")
+    for spec in dataclasses.fields(schema):
+        if spec.name in node and spec.type in _SCALARS:
+            _require_type(f"{group}.{spec.name}", node[spec.name], str(spec.type))
+    return node
+
+
+_SCALARS = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+
+
+def _require_type(key: str, value: Any, type_name: str) -> None:
+    of_type = isinstance(value, _SCALARS[type_name]) and (type_name == "bool" or not isinstance(value, bool))
+    if not of_type:
+        words = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"}
+        raise UserError(f"{key} must be {words[type_name]} (got {value!r})")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0]

@@ -1,0 +1,84 @@
+"""What Hydra, OmegaConf and YAML complain of, as one sentence that says what, where, and what would be right."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
+
+from hypar_exp.errors import did_you_mean
+from hypar_exp.paths import CONF_DIR
+
+
+def hydra_sentence(error: BaseException) -> str | None:
+    """One sentence for an error in the command line's overrides or a configuration file; None for any other error."""
+    if isinstance(error, MissingConfigException):
+        return _missing_option(error)
+    if isinstance(error, OverrideParseException):
+        return f"the override '{error.override}' cannot be read: {str(error.message).splitlines()[0]}"
+    ambiguous = re.search(r"Ambiguous value for argument '(.+)'", str(error))
+    if ambiguous is not None:
+        return f"{ambiguous[1]} is several values; add -m to run each of them, or quote it to mean one text"
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return _unknown_key(error) or _wrong_type(error) or _one_line(error)
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        where = f"{mark.name}, line {mark.line + 1}" if mark else "a configuration file"
+        return f"{where}: this is not YAML: {error.problem or error.context}"
+    if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
+        return "a configuration group cannot be null; choose one of its options"
+    return None
+
+
+def _missing_option(error: MissingConfigException) -> str:
+    group, _, option = str(error.missing_cfg_file).rpartition("/")
+    if not group:
+        return f"there is no configuration '{option}'; groups and options are listed by --help"
+    return f"there is no {group} '{option}'{did_you_mean(option, error.options or [])}"
+
+
+def _unknown_key(error: Exception) -> str | None:
+    match = re.search(r"Could not (?:override|delete from config\.?) '([^']+)'", str(error))
+    if match is None or not isinstance(error.__cause__, ConfigKeyError | AttributeError | None):
+        return None
+    key = match[1]
+    return f"there is no key '{key}'{did_you_mean(key, set(_known_keys()))}"
+
+
+def _wrong_type(error: Exception) -> str | None:
+    cause = error if isinstance(error, ValidationError) else error.__cause__
+    if not isinstance(cause, ValidationError):
+        return None
+    return f"{cause.full_key}: {str(cause).splitlines()[0]}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _known_keys() -> Iterator[str]:
+    """Every key of the configuration that the command line's choice of groups composes."""
+    from hydra import compose, initialize_config_dir
+
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        config = compose("config")
+        chosen = [argument for argument in sys.argv[1:] if argument.split("=")[0] in config]
+        # where another override is wrong as well, the defaults' keys are near enough
+        with contextlib.suppress(HydraException, OmegaConfBaseException, ValueError):
+            config = compose("config", overrides=chosen)
+    yield from _keys(config)
+
+
+def _keys(node: Any, path: str = "") -> Iterator[str]:
+    if path:
+        yield path
+    if isinstance(node, DictConfig) and not OmegaConf.is_missing(node, ""):
+        for key, child in node.items_ex(resolve=False):
+            yield from _keys(child, ".".join(filter(None, (path, str(key)))))

@@ -1,0 +1,74 @@
+"""Networks from YAML files: the ones that come with the package by name, a user's own by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks.build import build
+from hypar_exp.networks.network import Network
+from hypar_exp.paths import CONF_DIR
+
+_KEYS = ("name", "input", "layers")
+
+
+def load(path: str, name: str | None = None) -> Network:
+    """Load a network of the zoo (`vgg_e`) or a YAML file of the same form (`mine.yaml`).
+
+    Args:
+        path: a name from `conf/network`, or the path of a file; anything with a suffix or a folder is a path.
+        name: the network's name, where it shall not be the file's own.
+
+    Raises:
+        UserError: no such name or file, YAML that does not parse (with file and line), or layers that do not fit.
+    """
+    file = Path(path)
+    if not file.suffix and file.name == str(path):
+        zoo = {entry.stem: entry for entry in (CONF_DIR / "network").glob("*.yaml")}
+        if path not in zoo:
+            raise UserError(f"there is no network '{path}'{did_you_mean(path, zoo)}")
+        file = zoo[path]
+    description = _read(file)
+    unknown = [key for key in description if key not in (*_KEYS, "_target_")]
+    if unknown:
+        raise UserError(f"{file} has an unknown key '{unknown[0]}'{did_you_mean(str(unknown[0]), _KEYS)}")
+    for key in ("input", "layers"):
+        if key not in description:
+            raise UserError(f"{file} needs the key '{key}', as the files in conf/network have it")
+    return build(name or description.get("name", file.stem), description["input"], description["layers"])
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    import yaml  # here, so that the rest of the library needs no more than numpy
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"the network file {file} cannot be read: {getattr(error, 'strerror', error)}") from None
+    try:
+        _refuse_duplicates(yaml.compose(text, Loader=yaml.SafeLoader), file)
+        description = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise UserError(f"{file}{line}: this is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"{file}: this is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(description, Mapping):
+        raise UserError(f"{file} must map the keys {', '.join(_KEYS)} to values, as the files in conf/network do")
+    return description
+
+
+def _refuse_duplicates(node: Any, file: Path) -> None:
+    """YAML readers keep the last of two equal keys in silence; a layer would be lost."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                raise UserError(f"{file}, line {key.start_mark.line + 1}: the key '{key.value}' is there twice")
+            seen.add(key.value)
+            _refuse_duplicates(value, file)

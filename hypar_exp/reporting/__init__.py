@@ -1,0 +1,1 @@
+"""Reporting: tables and pictures; the only room that knows rich and matplotlib."""

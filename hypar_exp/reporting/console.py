@@ -1,0 +1,137 @@
+"""A run on the terminal: the plan as dots, its numbers beside the baseline's, and where it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hypar_exp.networks import Network
+from hypar_exp.planning import Plan, Split, level_names
+from hypar_exp.reporting.units import quantity, significant
+from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.tracking.recorder import RecordedRun
+
+Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | None]
+
+
+@cache
+def console() -> Console:
+    """Standard output; plain where it is not a terminal."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def show_plan(network: Network, plan: Plan, title: str) -> None:
+    """Print a plan (uint8[levels, layers]) as figure 5 draws it, in blocks of as many layers as the width holds."""
+    out = console()
+    dots = _dots(out)
+    out.print(Text(title, style="bold"))
+    per_block = max(1, (out.width - 6) // 2)
+    for start in range(0, len(network.layers), per_block):
+        block = slice(start, start + per_block)
+        out.print()
+        for line in _upright(network.layer_names[block]):
+            out.print("     " + line, style="dim")
+        for name, choices in zip(level_names(len(plan)), plan[:, block], strict=True):
+            out.print(f" {name:<4}" + " ".join(dots[Split(choice)] for choice in choices))
+    legend = f"{dots[Split.DP]} data parallelism   {dots[Split.MP]} model parallelism"
+    out.print(f"\n     {legend}" if len(plan) else "     a single accelerator: nothing is split")
+
+
+def show_report(
+    strategy: str,
+    report: StepReport,
+    baseline: tuple[str, StepReport] | None,
+    capacity_bytes: float,
+) -> None:
+    """Print a report's numbers with units, beside the baseline's and how much better they are."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("one training step")
+    table.add_column(strategy, justify="right", style="bold")
+    if baseline is not None:
+        table.add_column(baseline[0], justify="right")
+        table.add_column(f"{strategy} against {baseline[0]}", justify="right")
+    for label, shown, measured in _ROWS:
+        cells = [shown(report)]
+        if baseline is not None:
+            cells += [shown(baseline[1]), _better(measured, report, baseline[1])]
+        table.add_row(label, *cells)
+    console().print(table)
+    if not report.fits_in_memory:
+        need = quantity(report.memory_per_accelerator_bytes, "B")
+        have = quantity(capacity_bytes, "B")
+        console().print(f"Does not fit: an accelerator needs {need} and has {have}.", style="bold red")
+    if report.dram_bound_layers.any():
+        count = int(report.dram_bound_layers.sum())
+        console().print(f"DRAM, not arithmetic, bounds the compute time of {count} layer{'s' * (count > 1)}.")
+
+
+def show_notes(notes: Sequence[str]) -> None:
+    """Print what the user should know, a line each."""
+    for note in notes:
+        console().print(f"Note: {note}.")
+
+
+def show_recorded(run: RecordedRun) -> None:
+    """Print where a run was recorded and how to look at it."""
+    out = console()
+    out.print(f"Recorded in {run.store}")
+    if run.ui_command is not None:
+        out.print(f"  open:   {run.ui_command}")
+    out.print(f"  run:    {run.url}")
+
+
+def comparison_words(comparison: Comparison, baseline: str) -> str:
+    """`2.73x faster and 1.13x more energy-efficient than dp`."""
+    return (
+        f"{significant(comparison.speedup)}x the speed and {significant(comparison.energy_efficiency)}x "
+        f"the energy efficiency of {baseline}"
+    )
+
+
+def _upright(names: Sequence[str]) -> list[str]:
+    """Layer names written downwards, one column a layer, their ends aligned above the dots."""
+    height = max(len(name) for name in names)
+    padded = [name.rjust(height) for name in names]
+    return [" ".join(name[line] for name in padded).rstrip() for line in range(height)]
+
+
+def _dots(out: Console) -> dict[Split, str]:
+    unicode = out.encoding.lower().startswith("utf")
+    return {Split.DP: "○", Split.MP: "●"} if unicode else {Split.DP: "o", Split.MP: "X"}
+
+
+def _better(measured: Callable[[StepReport], float] | None, report: StepReport, baseline: StepReport) -> str:
+    """How many times less this run takes than the baseline (`2.73x less`), or more."""
+    if measured is None or not measured(report) or not measured(baseline):
+        return ""
+    ratio = measured(baseline) / measured(report)
+    if significant(ratio) == "1.00":
+        return "same"
+    return f"{significant(ratio)}x less" if ratio > 1 else f"{significant(1 / ratio)}x more"
+
+
+_ROWS: tuple[Row, ...] = (
+    ("step time", lambda r: quantity(r.step_time_s, "s"), lambda r: r.step_time_s),
+    ("  compute", lambda r: quantity(r.compute_time_s, "s"), lambda r: r.compute_time_s),
+    ("  communication", lambda r: quantity(r.communication_time_s, "s"), lambda r: r.communication_time_s),
+    ("samples per second", lambda r: significant(r.samples_per_s), None),
+    ("step energy", lambda r: quantity(r.step_energy_j, "J"), lambda r: r.step_energy_j),
+    ("  MACs", lambda r: quantity(r.energy.by_part_j["mac"], "J"), lambda r: r.energy.by_part_j["mac"]),
+    ("  DRAM", lambda r: quantity(r.energy.by_part_j["dram"], "J"), lambda r: r.energy.by_part_j["dram"]),
+    (
+        "  communication",
+        lambda r: quantity(r.energy.by_part_j["communication"], "J"),
+        lambda r: r.energy.by_part_j["communication"],
+    ),
+    ("communication", lambda r: quantity(r.communication_bytes, "B"), lambda r: r.communication_bytes),
+    (
+        "memory per accelerator",
+        lambda r: quantity(r.memory_per_accelerator_bytes, "B"),
+        lambda r: r.memory_per_accelerator_bytes,
+    ),
+)

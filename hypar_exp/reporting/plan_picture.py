@@ -1,0 +1,56 @@
+"""A plan as a picture in the style of the paper's figure 5: levels by layers, filled dots for model parallelism.
+
+Written as SVG by hand: it is a grid of circles, it stays sharp at any size, and a drawing library would take longer to
+import than everything else that a run does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from hypar_exp.planning import Plan, Split, level_names
+
+CELL, RADIUS = 22, 8
+LEFT, RIGHT, BOTTOM = 46, 24, 44
+CHARACTER = 7.2  # width of a character of the labels, for the room that the slanted layer names need
+FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79"}
+LEGEND = {Split.DP: "data parallelism", Split.MP: "model parallelism"}
+
+
+def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
+    """An SVG document of a plan, uint8[levels, layers]."""
+    levels, layers = plan.shape
+    names_height = 12 + 0.8 * CHARACTER * max(len(name) for name in layer_names)
+    top = 34 + names_height
+    slant = 0.6 * CHARACTER * max(len(name) for name in layer_names)
+    width = max(LEFT + layers * CELL + RIGHT + slant, LEFT + 300.0, LEFT + 8.4 * len(title))
+    height = top + levels * CELL + BOTTOM
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" '
+        'font-size="12" fill="#222222">',
+        f"<title>{escape(title)}</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<text x="{LEFT - 12}" y="20" font-size="14" font-weight="bold">{escape(title)}</text>',
+    ]
+    for layer, name in enumerate(layer_names):
+        x, y = _x(layer) + 4, top - 4
+        parts.append(f'<text transform="translate({x},{y:.0f}) rotate(-55)">{escape(name)}</text>')
+    for level, name in enumerate(level_names(levels)):
+        y = top + (level + 0.5) * CELL
+        parts.append(f'<text x="{LEFT - 12}" y="{y + 4:.0f}" text-anchor="end">{name}</text>')
+        parts += [_dot(_x(layer), y, Split(choice)) for layer, choice in enumerate(plan[level])]
+    x, y = LEFT, top + levels * CELL + 24
+    for split, words in LEGEND.items():
+        parts += [_dot(x, y, split), f'<text x="{x + 14}" y="{y + 4:.0f}">{words}</text>']
+        x += 150
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _x(layer: int) -> int:
+    return LEFT + CELL // 2 + layer * CELL
+
+
+def _dot(x: float, y: float, split: Split) -> str:
+    return f'<circle cx="{x}" cy="{y:.0f}" r="{RADIUS}" fill="{FILLS[split]}" stroke="#1f4e79" stroke-width="1.5"/>'

@@ -1,0 +1,26 @@
+"""Numbers as a person reads them: three significant digits and an SI prefix."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "u", -9: "n", -12: "p"}
+
+
+def quantity(value: float, unit: str) -> str:
+    """`quantity(0.00123, "s")` is "1.23 ms"; bytes and counts (unit "") are never split below 1."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g} {unit}".rstrip()
+    rounded = float(f"{value:.3g}")
+    power = min(max(3 * math.floor(math.log10(abs(rounded)) / 3), -12), 12)
+    if unit in ("B", ""):
+        power = max(power, 0)
+    return f"{significant(rounded / 10.0**power)} {_PREFIXES[power]}{unit}".rstrip()
+
+
+def significant(value: float) -> str:
+    """Three significant digits without an exponent: 2.73, 16.0, 0.0121, 1,230."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
+    return f"{value:,.{decimals}f}"

@@ -1,0 +1,142 @@
+"""One run: build, plan, simulate, show, record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from omegaconf import DictConfig, OmegaConf
+
+from hypar_exp.config import Job, build_job
+from hypar_exp.errors import UserError
+from hypar_exp.planning import Plan, PlanningProblem, Strategy, plan_csv, plan_rows
+from hypar_exp.reporting import console
+from hypar_exp.reporting.layer_table import layer_csv
+from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.simulation import Comparison, StepReport, simulate
+from hypar_exp.tracking.recorder import RunRecord, RunStatus
+from hypar_exp.tracking.run_record import baseline_metrics_of, metrics_of, params_of, run_name, tags_of
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to."""
+
+    plan: Plan
+    report: StepReport
+    baseline: StepReport | None
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return None if self.baseline is None else Comparison.of(self.report, self.baseline)
+
+
+def run(config: DictConfig, overrides: list[str]) -> Result:
+    """Plan and simulate what a configuration describes, show it, and record it.
+
+    Args:
+        config: the composed configuration.
+        overrides: what the user set on the command line, for the run's name.
+
+    Raises:
+        UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
+    """
+    job = build_job(config)
+    job.recorder.check()
+    started_ms = _now_ms()
+    try:
+        result = evaluate(job)
+        _show(job, result)
+    except UserError:
+        raise
+    except BaseException as error:
+        job.recorder.record(_record(config, overrides, started_ms, error=error))
+        raise
+    recorded = job.recorder.record(_record(config, overrides, started_ms, job, result))
+    if recorded is not None:
+        console.show_recorded(recorded)
+    return result
+
+
+def evaluate(job: Job) -> Result:
+    """Plan with the strategy and its baseline, and simulate both."""
+    plan, report = _plan_and_simulate(job, job.strategy)
+    if job.baseline is None:
+        return Result(plan, report, None)
+    return Result(plan, report, _plan_and_simulate(job, job.baseline)[1])
+
+
+def _plan_and_simulate(job: Job, strategy: Strategy) -> tuple[Plan, StepReport]:
+    problem = PlanningProblem(job.network, job.batch_size, job.array.levels, job.accounting.communication)
+    plan = strategy.plan(problem)
+    return plan, simulate(job.network, plan, job.array, job.hardware, job.accounting, job.batch_size)
+
+
+def _show(job: Job, result: Result) -> None:
+    console.show_plan(job.network, result.plan, _title(job))
+    baseline = None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
+    console.show_report(job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
+    console.show_notes(job.notes)
+
+
+def _title(job: Job) -> str:
+    return (
+        f"{job.network.name} by {job.strategy.name}: {len(job.network.layers)} layers, "
+        f"{2**job.array.levels} accelerators ({job.array.name}), batch {job.batch_size}"
+    )
+
+
+def _record(
+    config: DictConfig,
+    overrides: list[str],
+    started_ms: int,
+    job: Job | None = None,
+    result: Result | None = None,
+    error: BaseException | None = None,
+) -> RunRecord:
+    """The record of a run that finished (with `job` and `result`) or that `error` ended."""
+    resolved = cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
+    artifacts = {"config.yaml": OmegaConf.to_yaml(config, resolve=True)}
+    tags = tags_of(resolved)
+    if error is not None:
+        tags["error"] = f"{type(error).__name__}: {error}"
+    metrics = []
+    if job is not None and result is not None:
+        metrics = metrics_of(result.report)
+        if result.baseline is not None and result.comparison is not None:
+            metrics += baseline_metrics_of(result.comparison, result.baseline)
+        artifacts |= _artifacts(job, result)
+        tags["mlflow.note.content"] = _description(job, result)
+    return RunRecord(
+        name=run_name(resolved, overrides),
+        status=RunStatus.FINISHED if error is None else RunStatus.of(error),
+        start_time_ms=started_ms,
+        end_time_ms=_now_ms(),
+        params=params_of(resolved),
+        tags=tags,
+        metrics=tuple(metrics),
+        artifacts=artifacts,
+    )
+
+
+def _artifacts(job: Job, result: Result) -> dict[str, str]:
+    return {
+        "plan.csv": plan_csv(result.plan, job.network.layer_names),
+        "plan.svg": plan_svg(result.plan, job.network.layer_names, _title(job)),
+        "layers.csv": layer_csv(job.network, result.report),
+    }
+
+
+def _description(job: Job, result: Result) -> str:
+    """Markdown that the MLflow UI shows on the run's page."""
+    lines = [_title(job)]
+    if result.comparison is not None and job.baseline is not None:
+        lines.append(console.comparison_words(result.comparison, job.baseline.name))
+    plan = "\n".join(plan_rows(result.plan))
+    return "\n\n".join([*lines, f"```\n{plan}\n```", "0 is data, 1 is model parallelism; rows are levels H1, H2, ..."])
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,23 @@
+"""Tracking: recorders of runs; the only room that knows MLflow."""
+
+from hypar_exp.tracking.recorder import (
+    Metric,
+    NoRecorder,
+    RecordedRun,
+    Recorder,
+    RunRecord,
+    RunStatus,
+)
+from hypar_exp.tracking.server_recorder import ServerRecorder
+from hypar_exp.tracking.sqlite_recorder import SqliteRecorder
+
+__all__ = [
+    "Metric",
+    "NoRecorder",
+    "RecordedRun",
+    "Recorder",
+    "RunRecord",
+    "RunStatus",
+    "ServerRecorder",
+    "SqliteRecorder",
+]

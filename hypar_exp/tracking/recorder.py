@@ -1,0 +1,95 @@
+"""What a recorder is: it takes finished runs, whole, and says where they can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class RunStatus(StrEnum):
+    """How a run ended, in MLflow's words."""
+
+    FINISHED = "FINISHED"
+    FAILED = "FAILED"
+    KILLED = "KILLED"
+
+    @classmethod
+    def of(cls, error: BaseException) -> RunStatus:
+        """The status of a run that `error` ended: an interruption kills, anything else fails."""
+        return cls.FAILED if isinstance(error, Exception) else cls.KILLED
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number, or one point of a series (`step` is a level or layer, counted from 1)."""
+
+    key: str
+    value: float
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """All that is kept of one run."""
+
+    name: str
+    status: RunStatus
+    start_time_ms: int
+    """Milliseconds since the epoch, as `end_time_ms`."""
+    end_time_ms: int
+    params: Mapping[str, str]
+    tags: Mapping[str, str]
+    metrics: tuple[Metric, ...] = ()
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    """File name -> text."""
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """Where a recorded run can be seen."""
+
+    run_id: str
+    experiment_id: str
+    store: str
+    """The tracking URI."""
+    ui_command: str | None
+    """The command that opens the MLflow UI on the store; None where a server is up already."""
+    url: str
+
+
+class Recorder(Protocol):
+    """Keeps runs; a user's own recorder needs no more than this."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self) -> None:
+        """See, before any work and without side effects that matter, that a run could be recorded.
+
+        Raises:
+            UserError: it could not; says why.
+        """
+        ...
+
+    def record(self, run: RunRecord) -> RecordedRun | None:
+        """Keep a run, whole.
+
+        Raises:
+            UserError: the store refused it or did not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class NoRecorder:
+    """Keeps nothing."""
+
+    name: str = "none"
+
+    def check(self) -> None:
+        pass
+
+    def record(self, run: RunRecord) -> RecordedRun | None:
+        return None

@@ -1,0 +1,149 @@
+"""What is kept of a run: the configuration as params, every number as a metric, and tags to find it by."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import hypar_exp
+from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.tracking.recorder import Metric
+
+DEEPEST_PARAM = 3
+"""Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
+
+
+def params_of(config: Mapping[str, Any]) -> dict[str, str]:
+    """The resolved configuration as params with dotted keys; `_target_` is left to the artifact."""
+    params: dict[str, str] = {}
+    _flatten(config, (), params)
+    return params
+
+
+def metrics_of(report: StepReport) -> list[Metric]:
+    """Every number of a report; by level and by layer as series whose step counts levels or layers from 1."""
+    totals = {
+        "step_time_s": report.step_time_s,
+        "compute_time_s": report.compute_time_s,
+        "communication_time_s": report.communication_time_s,
+        "samples_per_s": report.samples_per_s,
+        "communication_bytes": report.communication_bytes,
+        "step_energy_j": report.step_energy_j,
+        **{f"{part}_energy_j": energy for part, energy in report.energy.by_part_j.items()},
+        "memory_per_accelerator_bytes": report.memory_per_accelerator_bytes,
+        "weights_memory_bytes": report.memory.weights_bytes,
+        "gradients_memory_bytes": report.memory.gradients_bytes,
+        "activations_memory_bytes": report.memory.activations_bytes,
+        "errors_memory_bytes": report.memory.errors_bytes,
+        "fits_in_memory": float(report.fits_in_memory),
+        "accelerators": float(report.accelerators),
+        "dram_bound_layers": float(report.dram_bound_layers.sum()),
+    }
+    series = {
+        "level/communication_bytes": report.communication_bytes_by_level,
+        "level/communication_time_s": report.communication_time_s_by_level,
+        "layer/compute_time_s": report.compute_time_s_by_layer,
+        "layer/communication_bytes": report.communication_bytes_by_layer,
+        "layer/energy_j": report.energy.by_layer_j,
+    }
+    return [Metric(key, float(value)) for key, value in totals.items()] + [
+        Metric(key, float(value), step) for key, values in series.items() for step, value in enumerate(values, 1)
+    ]
+
+
+def baseline_metrics_of(comparison: Comparison, baseline: StepReport) -> list[Metric]:
+    """How a run compares with its baseline, and the baseline's own totals."""
+    return [
+        Metric("speedup", comparison.speedup),
+        Metric("energy_efficiency", comparison.energy_efficiency),
+        Metric("baseline/step_time_s", baseline.step_time_s),
+        Metric("baseline/communication_bytes", baseline.communication_bytes),
+        Metric("baseline/step_energy_j", baseline.step_energy_j),
+        Metric("baseline/memory_per_accelerator_bytes", baseline.memory_per_accelerator_bytes),
+    ]
+
+
+def tags_of(config: Mapping[str, Any]) -> dict[str, str]:
+    """Tags to find a run by, and where it came from."""
+    tags = {
+        "network": _name(config, "network"),
+        "strategy": _name(config, "strategy"),
+        "topology": _name(config, "array"),
+        "hypar_exp.version": hypar_exp.__version__,
+        "config_hash": config_hash(config),
+        "mlflow.user": _user(),
+        "mlflow.source.name": "hypar_exp",
+        "mlflow.source.type": "LOCAL",
+    }
+    commit = git_commit()
+    return tags | ({"mlflow.source.git.commit": commit, "git_commit": commit} if commit else {})
+
+
+def run_name(config: Mapping[str, Any], overrides: list[str]) -> str:
+    """A name to read in a list of runs: what the run is, then what else the user set."""
+    array = config["array"]
+    parts = [_name(config, "network"), _name(config, "strategy"), f"{array['name']}-{2 ** array['levels']}"]
+    parts.append(f"b{config['batch_size']}")
+    told = ("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra")
+    parts += [
+        override.lstrip("+").split(".")[-1] for override in overrides if not override.lstrip("+").startswith(told)
+    ]
+    return " ".join(parts)[:250]
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """The same for the same experiment, wherever it is recorded: the resolved configuration without `tracking`."""
+    experiment = {key: value for key, value in config.items() if key != "tracking"}
+    return hashlib.sha256(json.dumps(experiment, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+@cache
+def git_commit() -> str | None:
+    """The commit of the checkout that this package runs from; None in an installed copy."""
+    root = Path(hypar_exp.__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        answer = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def _flatten(node: Any, path: tuple[str, ...], params: dict[str, str]) -> None:
+    if isinstance(node, Mapping) and node and len(path) < DEEPEST_PARAM:
+        for key, value in node.items():
+            if key != "_target_":
+                _flatten(value, (*path, str(key)), params)
+    else:
+        params[".".join(path)] = _flow(node)
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML writes it on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    if value is None or isinstance(value, bool):
+        return str(value).lower().replace("none", "null")
+    return str(value)
+
+
+def _name(config: Mapping[str, Any], group: str) -> str:
+    return str(config[group]["name"])
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

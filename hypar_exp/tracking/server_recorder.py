@@ -1,0 +1,57 @@
+"""Runs on an MLflow tracking server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypar_exp.errors import UserError
+from hypar_exp.tracking.recorder import RecordedRun, RunRecord
+
+
+@dataclass(frozen=True)
+class ServerRecorder:
+    """Records with MLflow's client on the server at `uri` (http or https)."""
+
+    name: str = "server"
+    experiment: str = "hypar_exp"
+    uri: str = "http://127.0.0.1:5000"
+
+    def __post_init__(self) -> None:
+        if not self.uri.startswith(("http://", "https://")):
+            raise UserError(f"tracking.uri must be an http or https address (got {self.uri!r})")
+
+    def check(self) -> None:
+        """The server answers.
+
+        Raises:
+            UserError: not within five seconds, or not as an MLflow server does.
+        """
+        import urllib.request
+
+        from hypar_exp.tracking.mlflow_client import SERVER_TIMEOUT_S
+
+        try:
+            with urllib.request.urlopen(f"{self.uri.rstrip('/')}/health", timeout=SERVER_TIMEOUT_S) as answer:
+                healthy = answer.status == 200
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            raise UserError(
+                f"the tracking server {self.uri} does not answer ({reason}); start it or set tracking.uri"
+            ) from None
+        if not healthy:
+            raise UserError(f"{self.uri} is not an MLflow tracking server; set tracking.uri")
+
+    def record(self, run: RunRecord) -> RecordedRun:
+        """Keep a run, whole: a run that cannot be written to its end is closed as FAILED or KILLED.
+
+        Raises:
+            UserError: the server refused it or did not answer.
+        """
+        from hypar_exp.tracking import mlflow_client
+
+        with mlflow_client.user_errors(self.uri):
+            client = mlflow_client.connect(self.uri)
+            experiment_id = mlflow_client.experiment_id(client, self.experiment)
+            run_id = mlflow_client.write_run(client, experiment_id, run)
+        url = mlflow_client.run_url(self.uri.rstrip("/"), experiment_id, run_id)
+        return RecordedRun(run_id, experiment_id, store=self.uri, ui_command=None, url=url)
