@@ -1,0 +1,25 @@
+"""Figure 5: the plans of the paper's ten networks, every dot."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from hypar_exp import networks
+from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem, plan_rows
+
+AS_EVALUATED = CommunicationModel(
+    within_layer={"dp": {"weight_gradient": 2}, "mp": {"output": 1, "output_error": 1}},
+    between_layers={"dp": {"mp": {"feature": 0.5, "error": 0.5}}},
+)
+NETWORKS = "sfc sconv lenet_c cifar_c alexnet vgg_a vgg_b vgg_c vgg_d vgg_e".split()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_hypar_plans_as_figure_5(name: str, shared: Path) -> None:
+    with (shared / "paper" / "fig05_plans.csv").open() as file:
+        printed = [row["plan"] for row in csv.DictReader(file) if row["network"] == name]
+    plan = HyPar().plan(PlanningProblem(networks.load(name), batch_size=256, levels=4, communication=AS_EVALUATED))
+    assert plan_rows(plan) == printed
