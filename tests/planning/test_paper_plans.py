@@ -14,7 +14,7 @@ AS_EVALUATED = CommunicationModel(
     within_layer={"dp": {"weight_gradient": 2}, "mp": {"output": 1, "output_error": 1}},
     between_layers={"dp": {"mp": {"feature": 0.5, "error": 0.5}}},
 )
-NETWORKS = "sfc sconv lenet_c cifar_c alexnet vgg_a vgg_b vgg_c vgg_d vgg_e".split()
+NETWORKS = ["sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "vgg_c", "vgg_d", "vgg_e"]
 
 
 @pytest.mark.parametrize("name", NETWORKS)
