@@ -4,5 +4,6 @@ from hypar_exp.networks.build import build
 from hypar_exp.networks.layers import Layer, Shape
 from hypar_exp.networks.load import load
 from hypar_exp.networks.network import Edge, Network
+from hypar_exp.networks.part import part
 
-__all__ = ["Edge", "Layer", "Network", "Shape", "build", "load"]
+__all__ = ["Edge", "Layer", "Network", "Shape", "build", "load", "part"]

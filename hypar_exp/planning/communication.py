@@ -141,8 +141,8 @@ class _AmountTables:
         # [levels, layers, state and choice] and [levels, edges, producer's choice, consumer's state and choice]
         within = np.moveaxis(amounts.within, 1, 2) * pairs[:, None, None, None]
         between = np.moveaxis(amounts.between, 1, 3) * pairs[:, None, None, None, None]
-        self._within = within.reshape(levels, -1, states * splits)
-        self._between = between.reshape(levels, -1, splits * states * splits)
+        self._within = within.reshape(levels, len(network.layers), states * splits)
+        self._between = between.reshape(levels, len(network.edges), splits * states * splits)
 
     def look_up(self, plans: Plan) -> PlanCommunication:
         levels, layers, edges = self._within.shape[0], self._within.shape[1], self._between.shape[1]
