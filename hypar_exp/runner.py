@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
-from hypar_exp.planning import Plan, PlanningProblem, Strategy, plan_csv, plan_rows
+from hypar_exp.planning import Plan, PlanningProblem, Strategy, legend_splits, plan_csv, plan_rows
 from hypar_exp.reporting import console
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
@@ -135,7 +135,8 @@ def _description(job: Job, result: Result) -> str:
     if result.comparison is not None and job.baseline is not None:
         lines.append(console.comparison_words(result.comparison, job.baseline.name))
     plan = "\n".join(plan_rows(result.plan))
-    return "\n\n".join([*lines, f"```\n{plan}\n```", "0 is data, 1 is model parallelism; rows are levels H1, H2, ..."])
+    legend = ", ".join(f"{split.value} is {split.words}" for split in legend_splits(result.plan))
+    return "\n\n".join([*lines, f"```\n{plan}\n```", f"{legend}; rows are levels H1, H2, ..."])
 
 
 def _now_ms() -> int:

@@ -8,7 +8,17 @@ from hypar_exp.planning.communication import (
     pair_amounts,
     plan_communication,
 )
-from hypar_exp.planning.plan import Plan, Split, checked_plan, level_names, plan_csv, plan_rows
+from hypar_exp.planning.plan import (
+    Plan,
+    Split,
+    checked_plan,
+    legend_splits,
+    level_names,
+    plan_csv,
+    plan_rows,
+    split_named,
+    split_types,
+)
 from hypar_exp.planning.search import partition_hierarchy, partition_level
 from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
 from hypar_exp.planning.strategies import Fixed, HyPar, PlanningProblem, Strategy
@@ -26,6 +36,7 @@ __all__ = [
     "Strategy",
     "checked_plan",
     "choices_above",
+    "legend_splits",
     "level_communication",
     "level_names",
     "pair_amounts",
@@ -35,4 +46,6 @@ __all__ = [
     "plan_csv",
     "plan_rows",
     "shard",
+    "split_named",
+    "split_types",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.sharding import shard
 
 PLANS_PER_CHUNK = 8192
-WITHIN_TENSORS = ("weight_gradient", "output", "output_error")
+WITHIN_TENSORS = ("weight_gradient", "output", "output_error", "input_error")
 BETWEEN_TENSORS = ("feature", "error")
 
 
@@ -27,44 +27,96 @@ class CommunicationModel:
 
     Attributes:
         within_layer: split -> tensor -> coefficient; tensors: weight_gradient A(dW_l), output A(F_{l+1}),
-            output_error A(E_{l+1}). What is left out is 0.
+            output_error A(E_{l+1}), input_error A(E_l). A tensor that is left out is 0; a split that is left out
+            is not priced, and no plan may use it.
         between_layers: split of the producer -> split of the consumer -> tensor -> coefficient; tensors: feature
             A(F), error A(E), both as the consumer sees them. What is left out is 0.
 
     Raises:
-        UserError: an unknown split or tensor, or a coefficient that is not a finite number >= 0.
+        UserError: an unknown split or tensor, no priced split, or a coefficient that is not a finite number >= 0.
     """
 
     within_layer: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     between_layers: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not self.splits:
+            raise UserError("accounting.within_layer prices no split; it needs at least one, as in 'dp: {}'")
         _ = self.within, self.between
+
+    @cached_property
+    def splits(self) -> tuple[Split, ...]:
+        """The splits that are priced, in the order of their numbers; every table's axes of splits follow it."""
+        return tuple(sorted(split for split, _ in _by_split(self.within_layer, "within_layer")))
 
     @cached_property
     def within(self) -> NDArray[np.float64]:
         """float64[splits, tensors of `WITHIN_TENSORS`]."""
-        table = np.zeros((len(Split), len(WITHIN_TENSORS)))
+        table = np.zeros((len(self.splits), len(WITHIN_TENSORS)))
         for split, row in _by_split(self.within_layer, "within_layer"):
-            table[split] = checked_coefficients(f"accounting.within_layer.{split.label}", row, WITHIN_TENSORS)
+            coefficients = checked_coefficients(f"accounting.within_layer.{split.label}", row, WITHIN_TENSORS)
+            table[self.splits.index(split)] = coefficients
         return table
 
     @cached_property
     def between(self) -> NDArray[np.float64]:
         """float64[producer's splits, consumer's splits, tensors of `BETWEEN_TENSORS`]."""
-        table = np.zeros((len(Split), len(Split), len(BETWEEN_TENSORS)))
+        table = np.zeros((len(self.splits), len(self.splits), len(BETWEEN_TENSORS)))
         for producer, rows in _by_split(self.between_layers, "between_layers"):
             for consumer, row in _by_split(rows, f"between_layers.{producer.label}"):
                 owner = f"accounting.between_layers.{producer.label}.{consumer.label}"
-                table[producer, consumer] = checked_coefficients(owner, row, BETWEEN_TENSORS)
+                self._require_priced(owner, (producer, consumer))
+                coefficients = checked_coefficients(owner, row, BETWEEN_TENSORS)
+                table[self.splits.index(producer), self.splits.index(consumer)] = coefficients
         return table
+
+    def over(self, splits: Iterable[Split]) -> CommunicationModel:
+        """The same amounts over some of the splits only.
+
+        Raises:
+            UserError: one of them is not priced.
+        """
+        kept = set(splits)
+        self._require_priced("the strategy", kept)
+        labels = {split.label for split in kept}
+        return CommunicationModel(
+            within_layer={label: row for label, row in self.within_layer.items() if label in labels},
+            between_layers={
+                producer: {consumer: row for consumer, row in rows.items() if consumer in labels}
+                for producer, rows in self.between_layers.items()
+                if producer in labels
+            },
+        )
+
+    def positions(self, plans: Plan) -> Plan:
+        """The plans' entries as positions in `splits`, the plans themselves where that is the same.
+
+        Raises:
+            UserError: a plan uses a split that is not priced.
+        """
+        if self.splits == tuple(range(len(self.splits))) and plans.max(initial=0) < len(self.splits):
+            return plans
+        self._require_priced("the plan", map(Split, np.unique(plans).tolist()))
+        position_of = np.zeros(len(Split), dtype=np.uint8)
+        position_of[list(self.splits)] = range(len(self.splits))
+        return position_of[plans]
+
+    def _require_priced(self, user: str, splits: Iterable[Split]) -> None:
+        for split in sorted(splits):
+            if split not in self.splits:
+                priced = " and ".join(known.label for known in self.splits)
+                raise UserError(
+                    f"{user} uses {split.label}, which accounting.within_layer does not price (it prices {priced}); "
+                    "accounting=accpar prices dp, mp and op"
+                )
 
 
 @dataclass(frozen=True)
 class PairAmounts:
     """Elements that one pair of groups exchanges at one level, for every choice it could make.
 
-    within: float64[..., layers, splits]; between: float64[..., edges, producer's splits, consumer's splits].
+    within: float64[..., layers, splits]; between: float64[..., edges, producer's splits, consumer's splits]; the
+    splits are the model's.
     """
 
     within: NDArray[np.float64]
@@ -85,13 +137,13 @@ class PlanCommunication:
 def pair_amounts(
     network: Network, batch_size: int, model: CommunicationModel, counts: NDArray[np.integer]
 ) -> PairAmounts:
-    """What a pair would exchange for each choice, where `counts` (integer[..., layers, splits]) were made above it."""
+    """What a pair would exchange for each choice, where `counts` (integer[..., layers, len(Split)]) were made above."""
     tensors = shard(network, batch_size, counts)
-    weights, outputs, edges = tensors.weights[..., None], tensors.outputs[..., None], tensors.edges[..., None, None]
-    gradient, output, output_error = model.within.T
+    weights, inputs, outputs = tensors.weights[..., None], tensors.inputs[..., None], tensors.outputs[..., None]
+    gradient, output, output_error, input_error = model.within.T
     return PairAmounts(
-        within=gradient * weights + (output + output_error) * outputs,
-        between=model.between.sum(axis=-1) * edges,
+        within=gradient * weights + (output + output_error) * outputs + input_error * inputs,
+        between=model.between.sum(axis=-1) * tensors.edges[..., None, None],
     )
 
 
@@ -123,18 +175,18 @@ def level_communication(
 class _AmountTables:
     """`pair_amounts` of every state that a layer can be in at each level, so that plans are costed by look-up.
 
-    Only the numbers of choices above a level matter, not their order: a layer's state is the counts of all splits
-    but the first, written as digits of base levels + 1. It changes the cost of a million plans from minutes to
-    parts of a second.
+    Only the numbers of choices above a level matter, not their order: a layer's state is the counts of all of the
+    model's splits but the first, written as digits of base levels + 1. It changes the cost of a million plans from
+    minutes to parts of a second.
     """
 
     def __init__(self, network: Network, batch_size: int, model: CommunicationModel, levels: int) -> None:
-        splits = len(Split)
-        self._network = network
+        splits = len(model.splits)
+        self._network, self._model = network, model
         self._digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
         states = (levels + 1) ** (splits - 1)
-        counts = _state_counts(levels, states)
-        per_layer = np.broadcast_to(counts[:, :, None], (levels, states, len(network.layers), splits))
+        counts = _state_counts(levels, states, model.splits)
+        per_layer = np.broadcast_to(counts[:, :, None], (levels, states, len(network.layers), len(Split)))
         amounts = pair_amounts(network, batch_size, model, per_layer)
         pairs = np.ldexp(1.0, np.arange(levels))
         self._index_type = np.min_scalar_type(splits * splits * states)
@@ -147,9 +199,10 @@ class _AmountTables:
     def look_up(self, plans: Plan) -> PlanCommunication:
         levels, layers, edges = self._within.shape[0], self._within.shape[1], self._between.shape[1]
         within, between = np.empty((levels, layers, len(plans))), np.empty((levels, edges, len(plans)))
-        by_level = np.ascontiguousarray(plans.transpose(1, 2, 0)).astype(self._index_type, copy=False)
+        positions = self._model.positions(plans)
+        by_level = np.ascontiguousarray(positions.transpose(1, 2, 0)).astype(self._index_type, copy=False)
         digit_of = self._digit_of.astype(self._index_type)
-        splits, row = len(Split), self._within.shape[2]
+        splits, row = len(self._model.splits), self._within.shape[2]
         state = np.zeros(by_level.shape[1:], dtype=self._index_type)
         for level, choice in enumerate(by_level):
             index = state * self._index_type.type(splits) + choice
@@ -162,12 +215,16 @@ class _AmountTables:
         return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
 
 
-def _state_counts(levels: int, states: int) -> NDArray[np.int64]:
-    """int64[levels, states, splits]: the choices that a state stands for (unreachable states count none of dp)."""
-    digits = [np.arange(states) // (levels + 1) ** place % (levels + 1) for place in range(len(Split) - 1)]
-    others = np.broadcast_to(np.stack(digits, axis=-1), (levels, states, len(Split) - 1))
-    first = np.arange(levels)[:, None] - others.sum(axis=-1)
-    return np.concatenate([np.maximum(first, 0)[..., None], others], axis=-1)
+def _state_counts(levels: int, states: int, splits: tuple[Split, ...]) -> NDArray[np.int64]:
+    """int64[levels, states, len(Split)]: the choices that a state stands for.
+
+    A state that no plan reaches (more choices than levels above) counts none of the first split.
+    """
+    counts = np.zeros((levels, states, len(Split)), dtype=np.int64)
+    for place, split in enumerate(splits[1:]):
+        counts[..., split] = np.arange(states) // (levels + 1) ** place % (levels + 1)
+    counts[..., splits[0]] = np.maximum(np.arange(levels)[:, None] - counts.sum(axis=-1), 0)
+    return counts
 
 
 def _by_split(rows: Mapping[str, Any], where: str) -> list[tuple[Split, Any]]:

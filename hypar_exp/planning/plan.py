@@ -22,13 +22,56 @@ class Split(IntEnum):
     """How a layer is split over the two halves of a group; the number is the entry in a plan."""
 
     DP = 0
-    """Data parallelism: each half takes half the batch."""
+    """Data parallelism: each half takes half the batch (AccPar's type I)."""
     MP = 1
-    """Model parallelism: each half takes half the input channels."""
+    """Model parallelism: each half takes half the input channels (AccPar's type II)."""
+    OP = 2
+    """Output-channel parallelism: each half takes half the output channels, and reads the whole input (AccPar's
+    type III; 2 in its published plans). Both halves need the input, and each has a partial sum of the input's error."""
 
     @property
     def label(self) -> str:
         return self.name.lower()
+
+    @property
+    def words(self) -> str:
+        return _WORDS[self]
+
+
+_WORDS = {
+    Split.DP: "data parallelism",
+    Split.MP: "model parallelism",
+    Split.OP: "output-channel parallelism",
+}
+
+
+def split_named(label: str, where: str) -> Split:
+    """The split of a label (dp, mp, op).
+
+    Raises:
+        UserError: there is none; the sentence begins with `where`.
+    """
+    labels = {split.label: split for split in Split}
+    if label not in labels:
+        raise UserError(f"{where} must be {', '.join(list(labels)[:-1])} or {list(labels)[-1]} (got {label!r})")
+    return labels[label]
+
+
+def split_types(types: Sequence[str]) -> tuple[Split, ...]:
+    """The splits of a strategy's `types`, as in [dp, mp].
+
+    Raises:
+        UserError: no list, an empty one, or a label that is not known.
+    """
+    if isinstance(types, str) or not types:
+        raise UserError(f"strategy.types must be a list of splits, as in [dp,mp] (got {types!r})")
+    return tuple(sorted({split_named(label, "strategy.types") for label in types}))
+
+
+def legend_splits(plans: Plan) -> list[Split]:
+    """The splits that a legend explains: the paper's two, and all up to the highest that occurs."""
+    highest = max(Split.MP, int(plans.max(initial=0)))
+    return [split for split in Split if split <= highest]
 
 
 def level_names(levels: int) -> list[str]:
@@ -37,7 +80,7 @@ def level_names(levels: int) -> list[str]:
 
 
 def plan_rows(plan: Plan) -> list[str]:
-    """A plan as digits, one string a level (figure 5: 0 is dp, 1 is mp)."""
+    """A plan as digits, one string a level (figure 5: 0 is dp, 1 is mp; beyond it 2 is op)."""
     return ["".join(str(choice) for choice in level) for level in plan]
 
 

@@ -11,14 +11,14 @@ from hypar_exp.planning.plan import Plan, Split
 
 
 def partition_level(network: Network, amounts: PairAmounts) -> Plan:
-    """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number, dp.
+    """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number.
 
     Args:
         network: a chain of layers.
         amounts: within float64[layers, splits], between float64[edges, splits, splits], of one level.
 
     Returns:
-        uint8[layers].
+        uint8[layers], positions on the amounts' axes of splits.
 
     Raises:
         UserError: the network is not a chain.
@@ -26,7 +26,7 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     if not network.is_chain:
         raise UserError(f"network {network.name} is not a chain of layers; Algorithm 1 plans chains only")
     within, between = amounts.within.tolist(), amounts.between.tolist()
-    splits = range(len(Split))
+    splits = range(len(within[0]))
     least = within[0]
     best_producers: list[list[int]] = []
     for cost, transition in zip(within[1:], between, strict=True):
@@ -44,12 +44,15 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
 def partition_hierarchy(network: Network, batch_size: int, levels: int, model: CommunicationModel) -> Plan:
     """Algorithm 1 level by level, each on the tensors as the levels above have shrunk them (Algorithm 2).
 
+    The choice is among the splits that the model prices.
+
     Returns:
         uint8[levels, layers].
     """
     counts = np.zeros((len(network.layers), len(Split)), dtype=np.uint8)
     plan = np.zeros((levels, len(network.layers)), dtype=np.uint8)
+    splits = np.array(model.splits, dtype=np.uint8)
     for level in range(levels):
-        plan[level] = partition_level(network, pair_amounts(network, batch_size, model, counts))
+        plan[level] = splits[partition_level(network, pair_amounts(network, batch_size, model, counts))]
         counts[np.arange(len(network.layers)), plan[level]] += 1
     return plan

@@ -1,8 +1,10 @@
 """The sharding rule: how the choices above a level have shrunk a layer's tensors (section 4 of the paper).
 
 A layer has three dimensions that a split can halve: its batch, its input channels and its output channels. A split
-of type t halves dimension t: data parallelism the batch, model parallelism the input channels. A tensor shrinks
-with every choice that halves one of its own dimensions. This is the only place that says so.
+of type t halves dimension t: data parallelism the batch, model parallelism the input channels, output-channel
+parallelism the output channels. A tensor shrinks with every choice that halves one of its own dimensions; where a
+choice halves a dimension that it does not have, both halves hold it whole (or hold partial sums of it). This is the
+only place that says so.
 """
 
 from __future__ import annotations
@@ -15,11 +17,10 @@ from numpy.typing import NDArray
 from hypar_exp.networks import Network
 from hypar_exp.planning.plan import Plan, Split
 
-BATCH, INPUT_CHANNELS = Split.DP, Split.MP
-# no split of `Split` halves a layer's output channels, so every half computes partial sums of its whole output
+BATCH, INPUT_CHANNELS, OUTPUT_CHANNELS = Split.DP, Split.MP, Split.OP
 INPUT_DIMENSIONS = (BATCH, INPUT_CHANNELS)
-OUTPUT_DIMENSIONS = (BATCH,)
-WEIGHT_DIMENSIONS = (INPUT_CHANNELS,)
+OUTPUT_DIMENSIONS = (BATCH, OUTPUT_CHANNELS)
+WEIGHT_DIMENSIONS = (INPUT_CHANNELS, OUTPUT_CHANNELS)
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
-from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Plan, Split, split_named, split_types
 from hypar_exp.planning.search import partition_hierarchy
 
 
@@ -54,24 +53,44 @@ class Fixed:
     by_kind: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        labels = [split.label for split in Split]
         for key, label in {"default": self.default, **self.by_kind}.items():
-            if label not in labels:
-                raise UserError(f"'{key}' of strategy {self.name} must be {' or '.join(labels)} (got {label!r})")
+            split_named(label, f"'{key}' of strategy {self.name}")
 
     def plan(self, problem: PlanningProblem) -> Plan:
         """The plan, uint8[levels, layers]."""
         labels = [self.by_kind.get(layer.kind, self.default) for layer in problem.network.layers]
-        row = np.array([Split[label.upper()] for label in labels], dtype=np.uint8)
+        row = np.array([split_named(label, self.name) for label in labels], dtype=np.uint8)
         return np.tile(row, (problem.levels, 1))
 
 
 @dataclass(frozen=True)
 class HyPar:
-    """Algorithms 1 and 2 of the paper: least communication, level by level."""
+    """Algorithms 1 and 2 of the paper: least communication, level by level.
+
+    Attributes:
+        name: the strategy's name.
+        types: the splits to choose from; AccPar's (Song et al., HPCA 2020) is the same search over all three.
+
+    Raises:
+        UserError: no type, or one that is not known.
+    """
 
     name: str = "hypar"
+    types: Sequence[str] = ("dp", "mp")
+
+    def __post_init__(self) -> None:
+        _ = self.splits
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The types as splits."""
+        return split_types(self.types)
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers]."""
-        return partition_hierarchy(problem.network, problem.batch_size, problem.levels, problem.communication)
+        """The plan, uint8[levels, layers].
+
+        Raises:
+            UserError: one of the types is not priced.
+        """
+        communication = problem.communication.over(self.splits)
+        return partition_hierarchy(problem.network, problem.batch_size, problem.levels, communication)

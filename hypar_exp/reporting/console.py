@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.networks import Network
-from hypar_exp.planning import Plan, Split, level_names
+from hypar_exp.planning import Plan, Split, legend_splits, level_names
 from hypar_exp.reporting.units import quantity, significant
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.recorder import RecordedRun
@@ -38,7 +38,7 @@ def show_plan(network: Network, plan: Plan, title: str) -> None:
             out.print("     " + line, style="dim")
         for name, choices in zip(level_names(len(plan)), plan[:, block], strict=True):
             out.print(f" {name:<4}" + " ".join(dots[Split(choice)] for choice in choices))
-    legend = f"{dots[Split.DP]} data parallelism   {dots[Split.MP]} model parallelism"
+    legend = "   ".join(f"{dots[split]} {split.words}" for split in legend_splits(plan))
     out.print(f"\n     {legend}" if len(plan) else "     a single accelerator: nothing is split")
 
 
@@ -102,7 +102,7 @@ def _upright(names: Sequence[str]) -> list[str]:
 
 def _dots(out: Console) -> dict[Split, str]:
     unicode = out.encoding.lower().startswith("utf")
-    return {Split.DP: "○", Split.MP: "●"} if unicode else {Split.DP: "o", Split.MP: "X"}
+    return dict(zip(Split, "○●◆" if unicode else "oX#", strict=True))
 
 
 def _better(measured: Callable[[StepReport], float] | None, report: StepReport, baseline: StepReport) -> str:

@@ -1,5 +1,7 @@
 """A plan as a picture in the style of the paper's figure 5: levels by layers, filled dots for model parallelism.
 
+Output-channel parallelism, which the paper does not have, differs in shape as well as colour: an orange diamond.
+
 Written as SVG by hand: it is a grid of circles, it stays sharp at any size, and a drawing library would take longer to
 import than everything else that a run does.
 """
@@ -9,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from hypar_exp.planning import Plan, Split, level_names
+from hypar_exp.planning import Plan, Split, legend_splits, level_names
 
 CELL, RADIUS = 22, 8
 LEFT, RIGHT, BOTTOM = 46, 24, 44
 CHARACTER = 7.2  # width of a character of the labels, for the room that the slanted layer names need
-FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79"}
-LEGEND = {Split.DP: "data parallelism", Split.MP: "model parallelism"}
+FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79", Split.OP: "#e69f00"}
 
 
 def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
@@ -24,7 +25,9 @@ def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
     names_height = 12 + 0.8 * CHARACTER * max(len(name) for name in layer_names)
     top = 34 + names_height
     slant = 0.6 * CHARACTER * max(len(name) for name in layer_names)
-    width = max(LEFT + layers * CELL + RIGHT + slant, LEFT + 300.0, LEFT + 8.4 * len(title))
+    legend = legend_splits(plan)
+    legend_width = sum(_entry_width(split) for split in legend)
+    width = max(LEFT + layers * CELL + RIGHT + slant, LEFT + legend_width, LEFT + 8.4 * len(title))
     height = top + levels * CELL + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -41,10 +44,10 @@ def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
         y = top + (level + 0.5) * CELL
         parts.append(f'<text x="{LEFT - 12}" y="{y + 4:.0f}" text-anchor="end">{name}</text>')
         parts += [_dot(_x(layer), y, Split(choice)) for layer, choice in enumerate(plan[level])]
-    x, y = LEFT, top + levels * CELL + 24
-    for split, words in LEGEND.items():
-        parts += [_dot(x, y, split), f'<text x="{x + 14}" y="{y + 4:.0f}">{words}</text>']
-        x += 150
+    at, y = float(LEFT), top + levels * CELL + 24
+    for split in legend:
+        parts += [_dot(at, y, split), f'<text x="{at + 14:.0f}" y="{y + 4:.0f}">{split.words}</text>']
+        at += _entry_width(split)
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -53,4 +56,12 @@ def _x(layer: int) -> int:
 
 
 def _dot(x: float, y: float, split: Split) -> str:
-    return f'<circle cx="{x}" cy="{y:.0f}" r="{RADIUS}" fill="{FILLS[split]}" stroke="#1f4e79" stroke-width="1.5"/>'
+    style = f'fill="{FILLS[split]}" stroke="#1f4e79" stroke-width="1.5"'
+    if split is Split.OP:
+        reach = RADIUS + 1
+        return f'<path d="M{x:.0f} {y - reach:.0f}l{reach} {reach}l-{reach} {reach}l-{reach} -{reach}z" {style}/>'
+    return f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}" {style}/>'
+
+
+def _entry_width(split: Split) -> float:
+    return 36 + CHARACTER * len(split.words)
