@@ -7,7 +7,7 @@ from hypar_exp.planning import HyPar, PlanningProblem
 from hypar_exp.simulation import Accounting, Hardware, HTree, simulate
 
 HARDWARE = Hardware("hmc", 168, 500e6, 0.8, 1600e6, 320e9, 8e9, 4, 0.9e-12, 3.7e-12, 5e-12, 640e-12)
-ACCOUNTING = Accounting("as_evaluated", {"dp": {"weight_gradient": 2.0}}, {})
+ACCOUNTING = Accounting("as_evaluated", {"dp": {"weight_gradient": 2.0}, "mp": {"output": 2.0}}, {})
 
 
 def test_one_accelerator_exchanges_nothing() -> None:
