@@ -83,6 +83,8 @@ def show_recorded(run: RecordedRun) -> None:
     if run.ui_command is not None:
         out.print(f"  open:   {run.ui_command}")
     out.print(f"  run:    {run.url}")
+    if run.note is not None:
+        show_notes([run.note])
 
 
 def comparison_words(comparison: Comparison, baseline: str) -> str:

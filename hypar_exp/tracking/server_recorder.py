@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.recorder import RecordedRun, RunRecord
+from hypar_exp.tracking.sentences import run_url, user_errors
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,25 @@ class ServerRecorder:
             raise UserError(f"{self.uri} is not an MLflow tracking server; set tracking.uri")
 
     def record(self, run: RunRecord) -> RecordedRun:
-        """Keep a run, whole: a run that cannot be written to its end is closed as FAILED or KILLED.
+        """Keep a run, whole; see `record_many`."""
+        return self.record_many([run])[0]
+
+    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
+        """Keep runs, each whole: a run that cannot be written to its end is closed as FAILED or KILLED.
 
         Raises:
-            UserError: the server refused it or did not answer.
+            UserError: the server refused one or did not answer.
         """
         from hypar_exp.tracking import mlflow_client
 
-        with mlflow_client.user_errors(self.uri):
+        with user_errors(self.uri):
             client = mlflow_client.connect(self.uri)
             experiment_id = mlflow_client.experiment_id(client, self.experiment)
-            run_id = mlflow_client.write_run(client, experiment_id, run)
-        url = mlflow_client.run_url(self.uri.rstrip("/"), experiment_id, run_id)
-        return RecordedRun(run_id, experiment_id, store=self.uri, ui_command=None, url=url)
+            run_ids = [mlflow_client.write_run(client, experiment_id, run) for run in runs]
+        base = self.uri.rstrip("/")
+        return [
+            RecordedRun(
+                run_id, experiment_id, store=self.uri, ui_command=None, url=run_url(base, experiment_id, run_id)
+            )
+            for run_id in run_ids
+        ]

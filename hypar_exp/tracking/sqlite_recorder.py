@@ -5,20 +5,25 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from hypar_exp.errors import UserError
+from hypar_exp.tracking import sqlite_database, sqlite_writer
+from hypar_exp.tracking.artifact_files import is_local
 from hypar_exp.tracking.recorder import RecordedRun, RunRecord
+from hypar_exp.tracking.sentences import run_url, user_errors
 
 UI_ADDRESS = "http://127.0.0.1:5000"
 
 
 @dataclass(frozen=True)
 class SqliteRecorder:
-    """Records with MLflow's client into `database`; relative paths are below the current folder."""
+    """Records into `database`; relative paths are below the current folder.
+
+    Runs are written straight into the tables where the schema is one that our tests know, by MLflow's client where not.
+    """
 
     name: str = "sqlite"
     experiment: str = "hypar_exp"
@@ -30,6 +35,10 @@ class SqliteRecorder:
         return Path(self.database).absolute()
 
     @property
+    def _artifacts(self) -> Path:
+        return Path(self.artifacts).absolute()
+
+    @property
     def uri(self) -> str:
         return f"sqlite:///{self._database}"
 
@@ -39,34 +48,58 @@ class SqliteRecorder:
         Raises:
             UserError: neither; says which and what to do.
         """
-        for folder in (self._database.parent, Path(self.artifacts).absolute()):
+        for folder in (self._database.parent, self._artifacts):
             _require_writable_folder(folder)
         if self._database.exists():
-            _require_writable_database(self._database)
+            sqlite_database.require_writable(self._database)
 
     def record(self, run: RunRecord) -> RecordedRun:
-        """Keep a run, whole: a run that cannot be written to its end is closed as FAILED or KILLED.
+        """Keep a run, whole; see `record_many`."""
+        return self.record_many([run])[0]
+
+    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
+        """Keep runs, all of them or none (where MLflow's client must write them: each of them whole).
 
         Raises:
-            UserError: MLflow or the file system refused it.
+            UserError: the database or the file system refused them.
         """
+        with user_errors(self.uri):
+            if not self._database.exists():
+                sqlite_database.create(self._database, self._artifacts)
+            experiment_id, run_ids, note = self._write(runs)
+        return [
+            RecordedRun(
+                run_id=run_id,
+                experiment_id=experiment_id,
+                store=self.uri,
+                ui_command=f"mlflow ui --backend-store-uri {shlex.quote(self.uri)}",
+                url=run_url(UI_ADDRESS, experiment_id, run_id),
+                note=note,
+            )
+            for run_id in run_ids
+        ]
+
+    def _write(self, runs: Sequence[RunRecord]) -> tuple[str, list[str], str | None]:
+        """The experiment's id, the runs' ids, and a note where MLflow's client had to write them."""
+        with contextlib.closing(sqlite_database.connect(self._database)) as connection:
+            revision = sqlite_database.schema_revision(connection)
+            if revision in sqlite_writer.TESTED_REVISIONS:
+                experiment_id, location = sqlite_writer.experiment(
+                    connection, self.experiment, self._artifacts.as_uri()
+                )
+                if is_local(location):
+                    return experiment_id, sqlite_writer.write_runs(connection, experiment_id, location, runs), None
+                note = f"the artifacts of the experiment '{self.experiment}' are not on this machine"
+            else:
+                note = f"the schema of {self.database} ({revision}) is not one that the fast writer was tested with"
+        return *self._write_with_client(runs), f"{note}, so MLflow's client recorded, which takes seconds longer"
+
+    def _write_with_client(self, runs: Sequence[RunRecord]) -> tuple[str, list[str]]:
         from hypar_exp.tracking import mlflow_client
 
-        with mlflow_client.user_errors(self.uri):
-            if not self._database.exists():
-                _create_database(self._database)
-            client = mlflow_client.connect(self.uri)
-            experiment_id = mlflow_client.experiment_id(
-                client, self.experiment, Path(self.artifacts).absolute().as_uri()
-            )
-            run_id = mlflow_client.write_run(client, experiment_id, run)
-        return RecordedRun(
-            run_id=run_id,
-            experiment_id=experiment_id,
-            store=self.uri,
-            ui_command=f"mlflow ui --backend-store-uri {shlex.quote(self.uri)}",
-            url=mlflow_client.run_url(UI_ADDRESS, experiment_id, run_id),
-        )
+        client = mlflow_client.connect(self.uri)
+        experiment_id = mlflow_client.experiment_id(client, self.experiment, self._artifacts.as_uri())
+        return experiment_id, [mlflow_client.write_run(client, experiment_id, run) for run in runs]
 
 
 def _require_writable_folder(folder: Path) -> None:
@@ -78,60 +111,3 @@ def _require_writable_folder(folder: Path) -> None:
             f"runs cannot be recorded in {folder}: {existing} is no folder that can be written; "
             "set tracking.database and tracking.artifacts, or tracking=none"
         )
-
-
-def _require_writable_database(database: Path) -> None:
-    try:
-        with contextlib.closing(sqlite3.connect(database, timeout=0.2)) as connection:
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            revisions = (
-                [row[0] for row in connection.execute("SELECT version_num FROM alembic_version")]
-                if "alembic_version" in tables
-                else []
-            )
-            connection.execute("BEGIN IMMEDIATE")
-            connection.rollback()
-    except sqlite3.Error as error:
-        if "locked" in str(error):
-            return  # another writer is at work; MLflow waits for it when the time comes
-        raise UserError(
-            f"the tracking database {database} cannot be written: {error}; set tracking.database, or tracking=none"
-        ) from None
-    if tables and revisions and not _known_revision(revisions[0]):
-        raise UserError(
-            f"the tracking database {database} has schema {revisions[0]}, which the installed MLflow does not know: "
-            "it was written by a newer MLflow; upgrade mlflow or set tracking.database to another file"
-        )
-
-
-def _known_revision(revision: str) -> bool:
-    """Whether the installed MLflow has a migration of that name; read from its files, as importing it takes seconds."""
-    spec = find_spec("mlflow")
-    if spec is None or spec.origin is None:
-        return True
-    versions = Path(spec.origin).parent / "store" / "db_migrations" / "versions"
-    return any(versions.glob(f"{revision}_*.py"))
-
-
-def _create_database(database: Path) -> None:
-    """Make the database with MLflow's own migrations under another name, then give it its name in one step.
-
-    Two processes that migrate one new SQLite file corrupt it; here the first to finish wins and the other's is dropped.
-    """
-    from hypar_exp.tracking import mlflow_client
-
-    mlflow_client.prepare()
-    from mlflow.store.db.utils import _safe_initialize_tables, create_sqlalchemy_engine
-
-    database.parent.mkdir(parents=True, exist_ok=True)
-    fresh = database.with_name(f".{database.name}.{os.getpid()}.new")
-    try:
-        engine = create_sqlalchemy_engine(f"sqlite:///{fresh}")
-        _safe_initialize_tables(engine)
-        engine.dispose()
-        with contextlib.closing(sqlite3.connect(fresh)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
-        with contextlib.suppress(FileExistsError):
-            os.link(fresh, database)
-    finally:
-        fresh.unlink(missing_ok=True)

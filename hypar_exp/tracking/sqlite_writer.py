@@ -1,0 +1,154 @@
+"""Runs written straight into the tables of an MLflow SQLite database: as rows that MLflow's client would have written.
+
+MLflow's client needs seconds to import and commits nine times a run. Here a run, or a batch of runs, is one
+transaction: it is in the database whole or not at all, also after a power cut. What the rows mean is the schema's
+affair, so this is used only for the revisions that the tests compare with the client row by row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import posixpath
+import shutil
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hypar_exp.tracking.artifact_files import local_folder, write_files
+from hypar_exp.tracking.limits import within_limits
+from hypar_exp.tracking.recorder import RunRecord
+from hypar_exp.tracking.sentences import deleted_experiment
+
+TESTED_REVISIONS = ("dc11669786a5",)
+"""The schemas whose rows were compared with those of MLflow's client; the one of MLflow 3.17."""
+LARGEST_FLOAT = 1.7976931348623157e308
+"""What MLflow stores for infinity."""
+
+
+def experiment(connection: sqlite3.Connection, name: str, artifact_location: str) -> tuple[str, str]:
+    """The id and the artifact location of an experiment, which is made if it is not there.
+
+    Raises:
+        UserError: the experiment was deleted.
+    """
+    select = (
+        "SELECT experiment_id, artifact_location, lifecycle_stage FROM experiments "
+        "WHERE name = ? AND workspace = 'default'"
+    )
+    row = connection.execute(select, [name]).fetchone()
+    if row is None:
+        with transaction(connection):
+            now = int(time.time() * 1000)
+            connection.execute(
+                "INSERT INTO experiments (name, artifact_location, lifecycle_stage, creation_time, last_update_time, "
+                "workspace) VALUES (?, ?, 'active', ?, ?, 'default') ON CONFLICT DO NOTHING",
+                [name, artifact_location, now, now],
+            )
+        row = connection.execute(select, [name]).fetchone()
+    experiment_id, location, stage = row
+    if stage != "active":
+        raise deleted_experiment(name, str(experiment_id))
+    return str(experiment_id), str(location)
+
+
+def write_runs(
+    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, runs: Sequence[RunRecord]
+) -> list[str]:
+    """Write runs in one transaction and return their ids.
+
+    Their artifacts are written before the transaction ends, so that a run in the database always has them. A process
+    that dies in between leaves folders that no run refers to; they do no harm.
+
+    Args:
+        connection: from `sqlite_database.connect`.
+        experiment_id, artifact_location: of an active experiment; the location is a folder of this machine.
+        runs: ended runs.
+    """
+    run_ids = [uuid.uuid4().hex for _ in runs]
+    written: list[Path] = []
+    try:
+        for run_id, run in zip(run_ids, runs, strict=True):
+            if run.artifacts:
+                written.append(local_folder(posixpath.join(artifact_location, run_id)))
+                write_files(written[-1] / "artifacts", run.artifacts)
+        with transaction(connection):
+            for run_id, run in zip(run_ids, runs, strict=True):
+                _insert(connection, experiment_id, artifact_location, run_id, within_limits(run))
+    except BaseException:
+        for folder in written:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return run_ids
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what happens inside, or nothing; waits for other writers before it begins."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _insert(
+    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, run_id: str, run: RunRecord
+) -> None:
+    connection.execute(
+        "INSERT INTO runs (run_uuid, name, source_type, source_name, entry_point_name, user_id, status, start_time, "
+        "end_time, source_version, lifecycle_stage, artifact_uri, experiment_id) "
+        "VALUES (?, ?, 'UNKNOWN', '', '', ?, ?, ?, ?, '', 'active', ?, ?)",
+        [
+            run_id,
+            run.name,
+            run.tags.get("mlflow.user", "unknown"),
+            str(run.status),
+            run.start_time_ms,
+            run.end_time_ms,
+            posixpath.join(artifact_location, run_id, "artifacts"),
+            experiment_id,
+        ],
+    )
+    tags = {**run.tags, "mlflow.runName": run.name}
+    connection.executemany(
+        "INSERT INTO tags (run_uuid, key, value) VALUES (?, ?, ?)", [(run_id, *tag) for tag in tags.items()]
+    )
+    connection.executemany(
+        "INSERT INTO params (run_uuid, key, value) VALUES (?, ?, ?)", [(run_id, *param) for param in run.params.items()]
+    )
+    points, latest = _metric_rows(run)
+    for table, rows in (("metrics", points), ("latest_metrics", latest)):
+        connection.executemany(
+            f"INSERT INTO {table} (run_uuid, key, step, value, is_nan, timestamp) VALUES (?, ?, ?, ?, ?, ?)",
+            [(run_id, *row, run.end_time_ms) for row in rows],
+        )
+
+
+MetricRow = tuple[str, int, float, bool]
+"""Key, step, value, and whether it is not a number (its value is 0 then)."""
+
+
+def _metric_rows(run: RunRecord) -> tuple[list[MetricRow], list[MetricRow]]:
+    """Every point once, and of each key the point of the last step (of equal steps the largest value)."""
+    points: dict[MetricRow, None] = {}
+    latest: dict[str, MetricRow] = {}
+    for metric in run.metrics:
+        row = (metric.key, metric.step, *_stored(metric.value))
+        points[row] = None
+        if metric.key not in latest or row[1:3] > latest[metric.key][1:3]:
+            latest[metric.key] = row
+    return list(points), list(latest.values())
+
+
+def _stored(value: float) -> tuple[float, bool]:
+    if math.isnan(value):
+        return 0.0, True
+    if math.isinf(value):
+        return math.copysign(LARGEST_FLOAT, value), False
+    return float(value), False
