@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -70,7 +71,10 @@ def evaluate(job: Job) -> Result:
 
 def _plan_and_simulate(job: Job, strategy: Strategy) -> tuple[Plan, StepReport]:
     problem = PlanningProblem(job.network, job.batch_size, job.array.levels, job.accounting.communication)
-    plan = strategy.plan(problem)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = strategy.plan(problem)
+    job.notes.extend(str(warning.message) for warning in caught)
     return plan, simulate(job.network, plan, job.array, job.hardware, job.accounting, job.batch_size)
 
 

@@ -8,6 +8,7 @@ from hypar_exp.planning.communication import (
     pair_amounts,
     plan_communication,
 )
+from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.plan import (
     Plan,
     Split,
@@ -25,12 +26,15 @@ from hypar_exp.planning.strategies import Fixed, HyPar, PlanningProblem, Strateg
 
 __all__ = [
     "CommunicationModel",
+    "Elimination",
     "Fixed",
     "HyPar",
+    "Minimum",
     "PairAmounts",
     "Plan",
     "PlanCommunication",
     "PlanningProblem",
+    "PlanningWarning",
     "ShardedTensors",
     "Split",
     "Strategy",

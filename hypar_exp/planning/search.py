@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
+from hypar_exp.planning.elimination import Elimination, warn_of_bound
 from hypar_exp.planning.plan import Plan, Split
 
 
 def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number.
 
+    A chain is planned by the paper's dynamic programming, any other graph by eliminating one layer after the other,
+    which is the same on a chain. Where a graph is too entangled for that, the plan is the best that was found, and a
+    `PlanningWarning` says how far from the best it can be.
+
     Args:
-        network: a chain of layers.
+        network: a graph of layers.
         amounts: within float64[layers, splits], between float64[edges, splits, splits], of one level.
 
     Returns:
         uint8[layers], positions on the amounts' axes of splits.
-
-    Raises:
-        UserError: the network is not a chain.
     """
-    if not network.is_chain:
-        raise UserError(f"network {network.name} is not a chain of layers; Algorithm 1 plans chains only")
+    if network.is_chain:
+        return _partition_chain(amounts)
+    ends = tuple((edge.producer, edge.consumer) for edge in network.edges)
+    least = _elimination(*amounts.within.shape, ends).minimise([*amounts.within, *amounts.between])
+    warn_of_bound(f"network {network.name}", least)
+    return np.array(least.states, dtype=np.uint8)
+
+
+def _partition_chain(amounts: PairAmounts) -> Plan:
     within, between = amounts.within.tolist(), amounts.between.tolist()
     splits = range(len(within[0]))
     least = within[0]
@@ -56,3 +66,9 @@ def partition_hierarchy(network: Network, batch_size: int, levels: int, model: C
         plan[level] = splits[partition_level(network, pair_amounts(network, batch_size, model, counts))]
         counts[np.arange(len(network.layers)), plan[level]] += 1
     return plan
+
+
+@lru_cache(maxsize=8)
+def _elimination(layers: int, splits: int, ends: tuple[tuple[int, int], ...]) -> Elimination:
+    """A network's structure is the same at every level; what it costs is not."""
+    return Elimination([splits] * layers, [*((layer,) for layer in range(layers)), *ends])
