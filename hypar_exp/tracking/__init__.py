@@ -8,6 +8,7 @@ from hypar_exp.tracking.recorder import (
     RunRecord,
     RunStatus,
 )
+from hypar_exp.tracking.results import Results, StoredRun
 from hypar_exp.tracking.server_recorder import ServerRecorder
 from hypar_exp.tracking.sqlite_recorder import SqliteRecorder
 
@@ -16,8 +17,10 @@ __all__ = [
     "NoRecorder",
     "RecordedRun",
     "Recorder",
+    "Results",
     "RunRecord",
     "RunStatus",
     "ServerRecorder",
     "SqliteRecorder",
+    "StoredRun",
 ]

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from hypar_exp.errors import UserError
+from hypar_exp.tracking.results import Results
+
 
 class RunStatus(StrEnum):
     """How a run ended, in MLflow's words."""
@@ -91,6 +94,14 @@ class Recorder(Protocol):
         """
         ...
 
+    def results(self) -> Results:
+        """What reads the runs back.
+
+        Raises:
+            UserError: nothing is kept.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class NoRecorder:
@@ -106,3 +117,6 @@ class NoRecorder:
 
     def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
         return []
+
+    def results(self) -> Results:
+        raise UserError("tracking=none keeps no runs to read; choose tracking=sqlite or tracking=server")

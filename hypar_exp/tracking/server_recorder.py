@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.recorder import RecordedRun, RunRecord
+from hypar_exp.tracking.results import ServerResults
 from hypar_exp.tracking.sentences import run_url, user_errors
 
 
@@ -66,3 +67,7 @@ class ServerRecorder:
             )
             for run_id in run_ids
         ]
+
+    def results(self) -> ServerResults:
+        """What reads the runs back."""
+        return ServerResults(self.uri, self.experiment)

@@ -13,6 +13,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.tracking import sqlite_database, sqlite_writer
 from hypar_exp.tracking.artifact_files import is_local
 from hypar_exp.tracking.recorder import RecordedRun, RunRecord
+from hypar_exp.tracking.results import SqliteResults
 from hypar_exp.tracking.sentences import run_url, user_errors
 
 UI_ADDRESS = "http://127.0.0.1:5000"
@@ -100,6 +101,10 @@ class SqliteRecorder:
         client = mlflow_client.connect(self.uri)
         experiment_id = mlflow_client.experiment_id(client, self.experiment, self._artifacts.as_uri())
         return experiment_id, [mlflow_client.write_run(client, experiment_id, run) for run in runs]
+
+    def results(self) -> SqliteResults:
+        """What reads the runs back."""
+        return SqliteResults(self._database, self.experiment)
 
 
 def _require_writable_folder(folder: Path) -> None:
