@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from hydra.core.config_store import ConfigStore
 from hydra.errors import InstantiationException
-from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf import MISSING, DictConfig, OmegaConf, open_dict
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from hypar_exp.checks import require_whole
@@ -23,6 +23,10 @@ from hypar_exp.networks import Network
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware
 from hypar_exp.tracking.recorder import Recorder
+
+PASS = "pass"
+"""The knob that says what a step is; a keyword of Python, so it is no field of a class."""
+PASSES = ("training", "inference")
 
 
 @dataclass
@@ -59,7 +63,10 @@ class Job:
 
 def register() -> None:
     """Make the schema and the resolvers known to Hydra; must precede the composition."""
-    ConfigStore.instance().store(name="run", node=RunConfig)
+    schema = OmegaConf.structured(RunConfig)
+    with open_dict(schema):
+        schema[PASS] = PASSES[0]
+    ConfigStore.instance().store(name="run", node=schema)
     OmegaConf.register_new_resolver("file_stem", lambda path: Path(str(path)).stem, replace=True)
 
 
@@ -69,7 +76,7 @@ def build_job(config: DictConfig) -> Job:
     Raises:
         UserError: a value of the wrong type or out of range; the sentence names the key.
     """
-    known = {spec.name for spec in dataclasses.fields(RunConfig)}
+    known = {PASS, *(spec.name for spec in dataclasses.fields(RunConfig))}
     for key in config:
         if key not in known:
             raise UserError(f"there is no key '{key!s}'{did_you_mean(str(key), known)}")
@@ -81,7 +88,7 @@ def build_job(config: DictConfig) -> Job:
         baseline=cast("Strategy | None", baseline),
         array=cast(AcceleratorArray, build_object(config, "array")),
         hardware=cast(Hardware, build_object(config, "hardware")),
-        accounting=cast(Accounting, build_object(config, "accounting")),
+        accounting=_accounting(config),
         recorder=cast(Recorder, build_object(config, "tracking")),
         batch_size=config.batch_size,
     )
@@ -92,6 +99,15 @@ def build_job(config: DictConfig) -> Job:
             "shares are fractions of a sample"
         )
     return job
+
+
+def _accounting(config: DictConfig) -> Accounting:
+    """The accounting of the pass that a step is."""
+    accounting = cast(Accounting, build_object(config, "accounting"))
+    chosen = config.get(PASS, PASSES[0])
+    if chosen not in PASSES:
+        raise UserError(f"pass must be {' or '.join(PASSES)} (got {chosen!r})")
+    return accounting.inference() if chosen == "inference" else accounting
 
 
 def build_object(config: DictConfig, group: str) -> object:

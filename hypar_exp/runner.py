@@ -81,7 +81,7 @@ def _plan_and_simulate(job: Job, strategy: Strategy) -> tuple[Plan, StepReport]:
 def _show(job: Job, result: Result) -> None:
     console.show_plan(job.network, result.plan, _title(job))
     baseline = None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
-    console.show_report(job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
+    console.show_report(_step(job), job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
     console.show_notes(job.notes)
 
 
@@ -89,7 +89,12 @@ def _title(job: Job) -> str:
     return (
         f"{job.network.name} by {job.strategy.name}: {len(job.network.layers)} layers, "
         f"{2**job.array.levels} accelerators ({job.array.name}), batch {job.batch_size}"
+        f"{', inference' if job.accounting.forward_only else ''}"
     )
+
+
+def _step(job: Job) -> str:
+    return "one inference step" if job.accounting.forward_only else "one training step"
 
 
 def _record(

@@ -19,6 +19,8 @@ from hypar_exp.planning.sharding import shard
 PLANS_PER_CHUNK = 8192
 WITHIN_TENSORS = ("weight_gradient", "output", "output_error", "input_error")
 BETWEEN_TENSORS = ("feature", "error")
+FORWARD_TENSORS = ("output", "feature")
+"""Those of the above that a forward pass exchanges; errors and gradients are the backward pass's."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,16 @@ class CommunicationModel:
                 producer: {consumer: row for consumer, row in rows.items() if consumer in labels}
                 for producer, rows in self.between_layers.items()
                 if producer in labels
+            },
+        )
+
+    def forward_only(self) -> CommunicationModel:
+        """The same amounts without errors and gradients; every split stays priced."""
+        return CommunicationModel(
+            within_layer={split: _forward(row) for split, row in self.within_layer.items()},
+            between_layers={
+                producer: {consumer: _forward(row) for consumer, row in rows.items()}
+                for producer, rows in self.between_layers.items()
             },
         )
 
@@ -225,6 +237,10 @@ def _state_counts(levels: int, states: int, splits: tuple[Split, ...]) -> NDArra
         counts[..., split] = np.arange(states) // (levels + 1) ** place % (levels + 1)
     counts[..., splits[0]] = np.maximum(np.arange(levels)[:, None] - counts.sum(axis=-1), 0)
     return counts
+
+
+def _forward(row: Mapping[str, float]) -> dict[str, float]:
+    return {tensor: coefficient for tensor, coefficient in row.items() if tensor in FORWARD_TENSORS}
 
 
 def _by_split(rows: Mapping[str, Any], where: str) -> list[tuple[Split, Any]]:

@@ -43,14 +43,23 @@ def show_plan(network: Network, plan: Plan, title: str) -> None:
 
 
 def show_report(
+    step: str,
     strategy: str,
     report: StepReport,
     baseline: tuple[str, StepReport] | None,
     capacity_bytes: float,
 ) -> None:
-    """Print a report's numbers with units, beside the baseline's and how much better they are."""
+    """Print a report's numbers with units, beside the baseline's and how much better they are.
+
+    Args:
+        step: what was simulated, as in "one training step".
+        strategy: the name of what planned it.
+        report: the numbers.
+        baseline: the name and the numbers of what it is compared with.
+        capacity_bytes: an accelerator's memory.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("one training step")
+    table.add_column(step)
     table.add_column(strategy, justify="right", style="bold")
     if baseline is not None:
         table.add_column(baseline[0], justify="right")

@@ -1,4 +1,4 @@
-"""Simulation: one training step on an array of accelerators, as time, energy, communication and memory."""
+"""Simulation: one step on an array of accelerators, as time, energy, communication and memory."""
 
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy

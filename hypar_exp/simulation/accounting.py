@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hypar_exp.checks import checked_coefficients, require_number
@@ -12,6 +12,12 @@ from hypar_exp.networks import Layer
 from hypar_exp.planning import CommunicationModel
 
 DRAM_TENSORS = ("weights", "inputs", "outputs")
+PHASES = ("forward", "backward", "gradient")
+"""What a training step does for every layer; inference does the first alone."""
+
+
+def _once_each() -> dict[str, Mapping[str, float]]:
+    return {phase: dict.fromkeys(DRAM_TENSORS, 1.0) for phase in PHASES}
 
 
 @dataclass(frozen=True)
@@ -23,22 +29,24 @@ class Accounting:
         within_layer, between_layers: see `CommunicationModel`.
         macs_resolution: where multiply-accumulates are counted: at a layer's `input` (as evaluated) or, exactly, at
             its `output` resolution.
-        dram_accesses: how often an accelerator touches a layer's weights (W, or dW), inputs (F_l, or E_l) and outputs
-            (F_{l+1}, or E_{l+1}) in a step, each at its own share. What is left out is 0.
+        dram_accesses: phase -> tensor -> how often an accelerator touches a layer's weights (W, or dW), inputs (F_l,
+            or E_l) and outputs (F_{l+1}, or E_{l+1}), each at its own share. What is left out is 0.
         dram_accesses_per_communicated_element: DRAM accesses that one exchanged element costs.
         sram_accesses_per_mac: SRAM accesses that one multiply-accumulate costs.
+        forward_only: the step is inference: the forward phase alone, no errors and no gradients.
 
     Raises:
-        UserError: an unknown resolution, split or tensor, or a coefficient that is not finite and at least 0.
+        UserError: an unknown resolution, split, phase or tensor, or a coefficient that is not finite and at least 0.
     """
 
     name: str
     within_layer: Mapping[str, Mapping[str, float]]
     between_layers: Mapping[str, Mapping[str, Mapping[str, float]]]
     macs_resolution: str = "input"
-    dram_accesses: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DRAM_TENSORS, 3.0))
+    dram_accesses: Mapping[str, Mapping[str, float]] = field(default_factory=_once_each)
     dram_accesses_per_communicated_element: float = 3.0
     sram_accesses_per_mac: float = 0.0
+    forward_only: bool = False
 
     def __post_init__(self) -> None:
         _ = self.communication, self.dram_coefficients
@@ -51,14 +59,33 @@ class Accounting:
             "accounting", self, "dram_accesses_per_communicated_element", "sram_accesses_per_mac", above=None
         )
 
+    def inference(self) -> Accounting:
+        """The same accounting of a step that is inference."""
+        return replace(self, forward_only=True)
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """What the step does for every layer, each phase as many multiply-accumulates as the others."""
+        return PHASES[:1] if self.forward_only else PHASES
+
     @cached_property
     def communication(self) -> CommunicationModel:
-        return CommunicationModel(self.within_layer, self.between_layers)
+        model = CommunicationModel(self.within_layer, self.between_layers)
+        return model.forward_only() if self.forward_only else model
 
     @cached_property
     def dram_coefficients(self) -> tuple[float, float, float]:
-        """Accesses to a layer's weights, inputs and outputs."""
-        weights, inputs, outputs = checked_coefficients("accounting.dram_accesses", self.dram_accesses, DRAM_TENSORS)
+        """Accesses to a layer's weights, inputs and outputs, in all phases of the step."""
+        by_phase = {
+            phase: checked_coefficients(f"accounting.dram_accesses.{phase}", accesses, DRAM_TENSORS)
+            for phase, accesses in self.dram_accesses.items()
+        }
+        for phase in by_phase:
+            if phase not in PHASES:
+                raise UserError(f"accounting.dram_accesses has no key '{phase}'{did_you_mean(str(phase), PHASES)}")
+        weights, inputs, outputs = (
+            sum(by_phase[phase][at] for phase in self.phases if phase in by_phase) for at in range(len(DRAM_TENSORS))
+        )
         return weights, inputs, outputs
 
     def macs(self, layer: Layer) -> int:

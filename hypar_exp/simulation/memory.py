@@ -1,4 +1,4 @@
-"""Memory that one accelerator needs for a training step, at its own share of every tensor."""
+"""Memory that one accelerator needs for a step, at its own share of every tensor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class LeafMemory:
     weights_bytes: float
     gradients_bytes: float
     activations_bytes: float
-    """Every layer's input, kept from the forward to the gradient phase, and what the last layers write."""
+    """Training: every layer's input, kept from the forward to the gradient phase, and what the last layers write.
+    Inference: what is alive at once at the layer where that is most."""
     errors_bytes: float
     """The largest pair of a layer's output error and input error: no more than one pair is alive at a time."""
 
@@ -26,8 +27,8 @@ class LeafMemory:
         return self.weights_bytes + self.gradients_bytes + self.activations_bytes + self.errors_bytes
 
 
-def leaf_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:
-    """The memory of one accelerator, where `leaf` are the tensors' sizes below the last level."""
+def training_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:
+    """The memory of one accelerator in training, where `leaf` are the tensors' sizes below the last level."""
     last = np.setdiff1d(np.arange(len(network.layers)), network.edge_producers)
     weights = float(leaf.weights.sum()) * element_bytes
     return LeafMemory(
@@ -35,4 +36,23 @@ def leaf_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> L
         gradients_bytes=weights,
         activations_bytes=float(leaf.inputs.sum() + leaf.outputs[last].sum()) * element_bytes,
         errors_bytes=float((leaf.inputs + leaf.outputs).max()) * element_bytes,
+    )
+
+
+def inference_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:
+    """The memory of one accelerator in inference: the weights, and the tensors that are alive at once.
+
+    While a layer works, its input and its output are alive, and every earlier layer's output that a later layer
+    reads, once, at the largest share that one of these readers takes of it.
+    """
+    passing = np.zeros((len(network.layers), len(network.layers)))  # [layer at work, producer]
+    for at, edge in enumerate(network.edges):
+        between = slice(edge.producer + 1, edge.consumer)
+        passing[between, edge.producer] = np.maximum(passing[between, edge.producer], leaf.edges[at])
+    alive = leaf.inputs + leaf.outputs + passing.sum(axis=1)
+    return LeafMemory(
+        weights_bytes=float(leaf.weights.sum()) * element_bytes,
+        gradients_bytes=0.0,
+        activations_bytes=float(alive.max()) * element_bytes,
+        errors_bytes=0.0,
     )

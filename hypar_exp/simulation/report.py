@@ -13,7 +13,7 @@ from hypar_exp.simulation.memory import LeafMemory
 
 @dataclass(frozen=True)
 class StepReport:
-    """One training step of one network under one plan on one array.
+    """One step of one network under one plan on one array.
 
     Attributes:
         batch_size: samples a step.

@@ -10,13 +10,10 @@ from hypar_exp.planning import Plan, checked_plan, choices_above, plan_communica
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import step_energy
 from hypar_exp.simulation.hardware import Hardware
-from hypar_exp.simulation.memory import leaf_memory
+from hypar_exp.simulation.memory import inference_memory, training_memory
 from hypar_exp.simulation.report import StepReport
 from hypar_exp.simulation.time import communication_time_s, dram_time_s, mac_time_s
 from hypar_exp.simulation.topology import AcceleratorArray, accelerators
-
-PHASES = 3
-"""Forward, error backward, gradient."""
 
 
 def simulate(
@@ -27,10 +24,10 @@ def simulate(
     accounting: Accounting,
     batch_size: int = 256,
 ) -> StepReport:
-    """Simulate one training step.
+    """Simulate one step: of training, or of inference where the accounting says so.
 
     Args:
-        network: the network to train.
+        network: the network.
         plan: uint8[levels, layers], the split of every layer at every level.
         array: 2^levels accelerators and their topology.
         hardware: one accelerator.
@@ -43,7 +40,8 @@ def simulate(
     require_whole("", "batch_size", batch_size, least=1)
     plan = checked_plan(plan, array.levels, len(network.layers))
     count = accelerators(array)
-    macs = PHASES * batch_size * np.array([accounting.macs(layer) for layer in network.layers], dtype=np.float64)
+    phases = len(accounting.phases)
+    macs = phases * batch_size * np.array([accounting.macs(layer) for layer in network.layers], dtype=np.float64)
     leaf = shard(network, batch_size, choices_above(plan)[-1])
     weights, inputs, outputs = accounting.dram_coefficients
     leaf_dram_elements = weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
@@ -51,7 +49,8 @@ def simulate(
     communicated = amounts.within[0].copy()
     np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
     communication_bytes = communicated * hardware.element_bytes
-    memory = leaf_memory(network, leaf, hardware.element_bytes)
+    measure = inference_memory if accounting.forward_only else training_memory
+    memory = measure(network, leaf, hardware.element_bytes)
     return StepReport(
         batch_size=batch_size,
         accelerators=count,
