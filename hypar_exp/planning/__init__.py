@@ -22,7 +22,7 @@ from hypar_exp.planning.plan import (
 )
 from hypar_exp.planning.search import partition_hierarchy, partition_level
 from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
-from hypar_exp.planning.strategies import Fixed, HyPar, PlanningProblem, Strategy
+from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, PlanningProblem, Strategy
 
 __all__ = [
     "CommunicationModel",
@@ -30,6 +30,7 @@ __all__ = [
     "Fixed",
     "HyPar",
     "Minimum",
+    "Optimal",
     "PairAmounts",
     "Plan",
     "PlanCommunication",

@@ -161,7 +161,7 @@ def pair_amounts(
 
 def plan_communication(network: Network, batch_size: int, model: CommunicationModel, plans: Plan) -> PlanCommunication:
     """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
-    return _AmountTables(network, batch_size, model, plans.shape[-2]).look_up(plans)
+    return AmountTables(network, batch_size, model, plans.shape[-2]).look_up(plans)
 
 
 def level_communication(
@@ -175,7 +175,7 @@ def level_communication(
         model: the coefficients of the amounts.
         plans: uint8[plans, levels, layers], as many as fit in memory.
     """
-    tables = _AmountTables(network, batch_size, model, plans.shape[-2])
+    tables = AmountTables(network, batch_size, model, plans.shape[-2])
     totals = np.empty(plans.shape[:2])
     for start in range(0, len(plans), PLANS_PER_CHUNK):
         chunk = slice(start, start + PLANS_PER_CHUNK)
@@ -184,45 +184,50 @@ def level_communication(
     return totals
 
 
-class _AmountTables:
+class AmountTables:
     """`pair_amounts` of every state that a layer can be in at each level, so that plans are costed by look-up.
 
     Only the numbers of choices above a level matter, not their order: a layer's state is the counts of all of the
     model's splits but the first, written as digits of base levels + 1. It changes the cost of a million plans from
-    minutes to parts of a second.
+    minutes to parts of a second. What all pairs of a level exchange is in
+
+    Attributes:
+        digit_of: int64[splits], what a choice adds to its layer's state for the levels below.
+        within: float64[levels, layers, states x splits], by the layer's state and choice.
+        between: float64[levels, edges, splits x states x splits], by the producer's choice, the consumer's state and
+            its choice.
     """
 
     def __init__(self, network: Network, batch_size: int, model: CommunicationModel, levels: int) -> None:
         splits = len(model.splits)
         self._network, self._model = network, model
-        self._digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
+        self.digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
         states = (levels + 1) ** (splits - 1)
         counts = _state_counts(levels, states, model.splits)
         per_layer = np.broadcast_to(counts[:, :, None], (levels, states, len(network.layers), len(Split)))
         amounts = pair_amounts(network, batch_size, model, per_layer)
         pairs = np.ldexp(1.0, np.arange(levels))
         self._index_type = np.min_scalar_type(splits * splits * states)
-        # [levels, layers, state and choice] and [levels, edges, producer's choice, consumer's state and choice]
         within = np.moveaxis(amounts.within, 1, 2) * pairs[:, None, None, None]
         between = np.moveaxis(amounts.between, 1, 3) * pairs[:, None, None, None, None]
-        self._within = within.reshape(levels, len(network.layers), states * splits)
-        self._between = between.reshape(levels, len(network.edges), splits * states * splits)
+        self.within = within.reshape(levels, len(network.layers), states * splits)
+        self.between = between.reshape(levels, len(network.edges), splits * states * splits)
 
     def look_up(self, plans: Plan) -> PlanCommunication:
-        levels, layers, edges = self._within.shape[0], self._within.shape[1], self._between.shape[1]
+        levels, layers, edges = self.within.shape[0], self.within.shape[1], self.between.shape[1]
         within, between = np.empty((levels, layers, len(plans))), np.empty((levels, edges, len(plans)))
         positions = self._model.positions(plans)
         by_level = np.ascontiguousarray(positions.transpose(1, 2, 0)).astype(self._index_type, copy=False)
-        digit_of = self._digit_of.astype(self._index_type)
-        splits, row = len(self._model.splits), self._within.shape[2]
+        digit_of = self.digit_of.astype(self._index_type)
+        splits, row = len(self._model.splits), self.within.shape[2]
         state = np.zeros(by_level.shape[1:], dtype=self._index_type)
         for level, choice in enumerate(by_level):
             index = state * self._index_type.type(splits) + choice
             for layer in range(layers):
-                self._within[level, layer].take(index[layer], out=within[level, layer], mode="clip")
+                self.within[level, layer].take(index[layer], out=within[level, layer], mode="clip")
             for at, edge in enumerate(self._network.edges):
                 pair = choice[edge.producer] * self._index_type.type(row) + index[edge.consumer]
-                self._between[level, at].take(pair, out=between[level, at], mode="clip")
+                self.between[level, at].take(pair, out=between[level, at], mode="clip")
             state += digit_of[choice]
         return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
 

@@ -15,6 +15,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,12 @@ class Elimination:
                 for scope, cost in zip(self._scopes, costs, strict=True)
             )
         )
+
+
+@lru_cache(maxsize=16)
+def cached_elimination(sizes: tuple[int, ...], scopes: tuple[Scope, ...]) -> Elimination:
+    """The elimination for a structure that is likely to come again with other costs."""
+    return Elimination(sizes, scopes)
 
 
 def _sum(group: _Group, tables: list[Any]) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
-from hypar_exp.planning.elimination import Elimination, warn_of_bound
+from hypar_exp.planning.elimination import cached_elimination, warn_of_bound
 from hypar_exp.planning.plan import Plan, Split
 
 
@@ -28,8 +26,9 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     """
     if network.is_chain:
         return _partition_chain(amounts)
-    ends = tuple((edge.producer, edge.consumer) for edge in network.edges)
-    least = _elimination(*amounts.within.shape, ends).minimise([*amounts.within, *amounts.between])
+    layers, splits = amounts.within.shape
+    scopes = (*((layer,) for layer in range(layers)), *((edge.producer, edge.consumer) for edge in network.edges))
+    least = cached_elimination((splits,) * layers, scopes).minimise([*amounts.within, *amounts.between])
     warn_of_bound(f"network {network.name}", least)
     return np.array(least.states, dtype=np.uint8)
 
@@ -66,9 +65,3 @@ def partition_hierarchy(network: Network, batch_size: int, levels: int, model: C
         plan[level] = splits[partition_level(network, pair_amounts(network, batch_size, model, counts))]
         counts[np.arange(len(network.layers)), plan[level]] += 1
     return plan
-
-
-@lru_cache(maxsize=8)
-def _elimination(layers: int, splits: int, ends: tuple[tuple[int, int], ...]) -> Elimination:
-    """A network's structure is the same at every level; what it costs is not."""
-    return Elimination([splits] * layers, [*((layer,) for layer in range(layers)), *ends])

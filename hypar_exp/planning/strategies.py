@@ -10,6 +10,7 @@ import numpy as np
 
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel
+from hypar_exp.planning.optimal import least_plan
 from hypar_exp.planning.plan import Plan, Split, split_named, split_types
 from hypar_exp.planning.search import partition_hierarchy
 
@@ -94,3 +95,37 @@ class HyPar:
         """
         communication = problem.communication.over(self.splits)
         return partition_hierarchy(problem.network, problem.batch_size, problem.levels, communication)
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """The least over all levels at once; among equals the plan closest to HyPar's.
+
+    Attributes:
+        name: the strategy's name.
+        types: the splits to choose from.
+
+    Raises:
+        UserError: no type, or one that is not known.
+    """
+
+    name: str = "optimal"
+    types: Sequence[str] = ("dp", "mp")
+
+    def __post_init__(self) -> None:
+        _ = self.splits
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The types as splits."""
+        return split_types(self.types)
+
+    def plan(self, problem: PlanningProblem) -> Plan:
+        """The plan, uint8[levels, layers].
+
+        Raises:
+            UserError: one of the types is not priced, or there are more states than can be looked at.
+        """
+        communication = problem.communication.over(self.splits)
+        level_by_level = partition_hierarchy(problem.network, problem.batch_size, problem.levels, communication)
+        return least_plan(problem.network, problem.batch_size, problem.levels, communication, level_by_level)
