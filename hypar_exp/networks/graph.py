@@ -1,0 +1,127 @@
+"""The graph of weighted layers, put together from tensors: what lies between two layers and has no weights.
+
+An edge carries the tensor that its consumer reads of its producer: through activation, normalisation, pooling and
+reshaping, as they leave it. Where tensors meet,
+
+- a concatenation is read part by part: one edge from each producer, with its own part;
+- an addition takes place where the last of its operands is made: that layer reads the others whole, an edge from each,
+  and whoever reads the sum reads it from that layer, once. So a chain of residual blocks has one edge a shortcut, and
+  not one from every block to all blocks after it. An operand that is broadcast is small and goes along to the readers;
+- a product of two tensors, as in attention, takes place where its result is read: one edge from each operand's
+  producer, whole, and the multiplication counts as that layer's compute.
+
+Between two layers there is one edge at most: what a layer reads twice it fetches once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.network import Edge, Network
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of one sample on its way between layers."""
+
+    elements: int
+    parts: Mapping[int, int] = field(default_factory=dict)
+    """Producer (index of a layer) -> elements that stem from it; empty for what the network itself reads."""
+    work: frozenset[int] = frozenset()
+    """Products without weights that its reader computes, by number."""
+
+    def resized(self, elements: int) -> Tensor:
+        """What pooling, reshaping or slicing leaves: every part shrinks, or grows, with the whole."""
+        if elements == self.elements:
+            return self
+        parts = {at: max(1, round(part * elements / self.elements)) for at, part in self.parts.items()}
+        return replace(self, elements=elements, parts=parts)
+
+
+class GraphBuilder:
+    """Collects layers in topological order and the edges that their tensors imply."""
+
+    def __init__(self) -> None:
+        self.layers: list[Layer] = []
+        self._edges: dict[tuple[int, int], int] = {}
+        self._work_macs: dict[int, int] = {}
+        self._works = 0
+
+    def layer(self, layer: Layer, reads: Tensor) -> Tensor:
+        """Add a layer; the result is what it writes."""
+        at = len(self.layers)
+        extra = sum(self._work_macs.pop(work, 0) for work in reads.work)
+        self.layers.append(replace(layer, extra_macs=layer.extra_macs + extra))
+        self._feed(reads.resized(layer.input.elements).parts, at)
+        return Tensor(layer.output.elements, {at: layer.output.elements})
+
+    def set_output(self, at: int, output: Shape) -> None:
+        """Say that all who read layer `at` read `output`."""
+        self.layers[at] = replace(self.layers[at], output=output)
+
+    def concat(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Tensors side by side."""
+        parts: dict[int, int] = {}
+        for tensor in tensors:
+            for at, elements in tensor.parts.items():
+                parts[at] = parts.get(at, 0) + elements
+        return Tensor(sum(tensor.elements for tensor in tensors), parts, _works(tensors))
+
+    def add(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Tensors combined element by element: a sum, or any other operation of that kind."""
+        elements = max(tensor.elements for tensor in tensors)
+        whole = [tensor for tensor in tensors if tensor.elements == elements and tensor.parts]
+        if not whole:
+            return Tensor(elements, _together(tensors), _works(tensors))
+        carrier = max(whole, key=lambda tensor: max(tensor.parts))
+        target = max(carrier.parts, key=lambda at: (carrier.parts[at], at))
+        others = _together([tensor for tensor in whole if tensor is not carrier])
+        self._feed({at: part for at, part in others.items() if at < target}, target)
+        along: list[Mapping[int, int]] = [{at: part for at, part in others.items() if at > target}]
+        along += [tensor.parts for tensor in tensors if tensor.elements < elements]
+        parts = dict(carrier.parts)
+        for smaller in along:
+            for at, part in smaller.items():
+                parts[at] = max(parts.get(at, 0), part)
+        return Tensor(elements, parts, _works(tensors))
+
+    def product(self, tensors: Sequence[Tensor], elements: int, macs: int) -> Tensor:
+        """A product of tensors without weights: `macs` multiply-accumulates of one sample make `elements`."""
+        operands = self.concat(tensors)
+        self._works += 1
+        self._work_macs[self._works] = macs
+        return Tensor(elements, operands.parts, operands.work | {self._works})
+
+    def network(self, name: str, ends: Sequence[Tensor] = ()) -> Network:
+        """The network; products that only `ends` of it read count as the compute of the layers that made them.
+
+        Raises:
+            UserError: there are no layers.
+        """
+        for end in ends:
+            extra = sum(self._work_macs.pop(work, 0) for work in end.work)
+            if extra and end.parts:
+                last = max(end.parts)
+                self.layers[last] = replace(self.layers[last], extra_macs=self.layers[last].extra_macs + extra)
+        by_consumer = sorted(self._edges.items(), key=lambda edge: (edge[0][1], edge[0][0]))
+        edges = tuple(Edge(producer, consumer, elements) for (producer, consumer), elements in by_consumer)
+        return Network(name, tuple(self.layers), edges)
+
+    def _feed(self, parts: Mapping[int, int], consumer: int) -> None:
+        for producer, elements in parts.items():
+            ends = producer, consumer
+            self._edges[ends] = max(self._edges.get(ends, 0), elements)
+
+
+def _together(tensors: Sequence[Tensor]) -> dict[int, int]:
+    parts: dict[int, int] = {}
+    for tensor in tensors:
+        for at, part in tensor.parts.items():
+            parts[at] = max(parts.get(at, 0), part)
+    return parts
+
+
+def _works(tensors: Sequence[Tensor]) -> frozenset[int]:
+    return frozenset().union(*(tensor.work for tensor in tensors))

@@ -1,0 +1,206 @@
+"""What a network file says of a weighted layer, and how it is resolved for the tensor that arrives.
+
+Every kind is a dataclass whose fields are the keys that the layer may have in YAML; the key of the kind's own name
+comes first: `{conv: 64, kernel: 3}`, `{fc: 10}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from hypar_exp.checks import require_whole
+from hypar_exp.errors import UserError
+from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.windows import Pair, pair, require_sizes, transposed_positions, window_positions
+
+
+class LayerSpec(Protocol):
+    """What a network file says of a layer; `infer` resolves it for the shape that arrives."""
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        """The layer with its own output, before pooling."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Pooling after a layer; `round: up` takes a last, partial window, `down` drops it."""
+
+    kernel: Pair
+    stride: Pair | None = None
+    padding: Pair = 0
+    round: str = "down"
+
+    def __post_init__(self) -> None:
+        require_sizes(self, positive=("kernel", "stride"), zero_allowed=("padding",))
+        if self.round not in ("down", "up"):
+            raise UserError(f"pool.round must be down or up (got {self.round!r})")
+
+    def apply(self, shape: Shape) -> Shape:
+        stride = self.kernel if self.stride is None else self.stride
+        height, width = window_positions(shape, self.kernel, stride, self.padding, self.round, what="pool")
+        return Shape(shape.channels, height, width)
+
+
+@dataclass(frozen=True)
+class GlobalPool:
+    """Pooling over all positions: one number a channel is left (`pool: global`)."""
+
+    def apply(self, shape: Shape) -> Shape:
+        return Shape(shape.channels)
+
+
+@dataclass(frozen=True)
+class Conv:
+    """A convolution (`conv` output channels), its activation and, optionally, the pooling that follows.
+
+    With as many `groups` as channels it is a depthwise convolution.
+    """
+
+    kind: ClassVar[str] = "conv"
+
+    conv: int
+    kernel: Pair
+    stride: Pair = 1
+    padding: Pair = 0
+    groups: int = 1
+    pool: Pool | GlobalPool | None = None
+
+    def __post_init__(self) -> None:
+        require_sizes(self, positive=("conv", "kernel", "stride", "groups"), zero_allowed=("padding",))
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        weights = _grouped_weights(arriving.channels, self.conv, self.groups, self.kernel)
+        height, width = window_positions(arriving, self.kernel, self.stride, self.padding, "down", what="kernel")
+        convolved = Shape(self.conv, height, width)
+        return Layer(name, self.kind, arriving, convolved, weights, output_positions=convolved.positions)
+
+
+@dataclass(frozen=True)
+class ConvTranspose:
+    """A transposed convolution (`conv_transpose` output channels): every position that arrives spreads its kernel."""
+
+    kind: ClassVar[str] = "conv_transpose"
+
+    conv_transpose: int
+    kernel: Pair
+    stride: Pair = 1
+    padding: Pair = 0
+    output_padding: Pair = 0
+    groups: int = 1
+    pool: Pool | GlobalPool | None = None
+
+    def __post_init__(self) -> None:
+        require_sizes(
+            self,
+            positive=("conv_transpose", "kernel", "stride", "groups"),
+            zero_allowed=("padding", "output_padding"),
+        )
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        weights = _grouped_weights(arriving.channels, self.conv_transpose, self.groups, self.kernel)
+        spread = transposed_positions(arriving, self.kernel, self.stride, self.padding, self.output_padding)
+        output = Shape(self.conv_transpose, *spread)
+        return Layer(name, self.kind, arriving, output, weights, output_positions=arriving.positions)
+
+
+@dataclass(frozen=True)
+class Fc:
+    """A fully connected layer (`fc` output features); whatever arrives is flattened."""
+
+    kind: ClassVar[str] = "fc"
+
+    fc: int
+
+    def __post_init__(self) -> None:
+        require_sizes(self, positive=("fc",))
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        flat = Shape(arriving.elements)
+        return Layer(name, self.kind, flat, Shape(self.fc), weights=flat.elements * self.fc, output_positions=1)
+
+
+@dataclass(frozen=True)
+class Matmul:
+    """One matrix for every position (`matmul` output channels): a transformer's layers over a sequence."""
+
+    kind: ClassVar[str] = "matmul"
+
+    matmul: int
+
+    def __post_init__(self) -> None:
+        require_sizes(self, positive=("matmul",))
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        output = Shape(self.matmul, arriving.height, arriving.width)
+        return Layer(name, self.kind, arriving, output, arriving.channels * self.matmul, arriving.positions)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """A table of `vocabulary` rows of `embedding` channels, one of which is looked up for every number that arrives."""
+
+    kind: ClassVar[str] = "embedding"
+
+    embedding: int
+    vocabulary: int
+
+    def __post_init__(self) -> None:
+        require_sizes(self, positive=("embedding", "vocabulary"))
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        ids = Shape(1, arriving.elements)
+        output = Shape(self.embedding, arriving.elements)
+        return Layer(name, self.kind, ids, output, self.vocabulary * self.embedding, output_positions=0)
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A layer of any kind (`layer` says which) by its sizes: what a network without its origin's details comes to.
+
+    `positions` says how often each weight is used for a sample, `extra_macs` what runs with the layer without weights.
+    """
+
+    kind: ClassVar[str] = "layer"
+
+    layer: str
+    input: Sequence[int]
+    output: Sequence[int]
+    weights: int
+    positions: int = 1
+    extra_macs: int = 0
+
+    def __post_init__(self) -> None:
+        for key, least in (("weights", 0), ("positions", 0), ("extra_macs", 0)):
+            require_whole("", key, getattr(self, key), least=least)
+
+    def infer(self, name: str, arriving: Shape) -> Layer:
+        read, written = shape_of(self.input, "input"), shape_of(self.output, "output")
+        return Layer(name, str(self.layer), read, written, self.weights, self.positions, self.extra_macs)
+
+
+def shape_of(sizes: Any, key: str) -> Shape:
+    """The shape that a file writes as [channels, height, width], [channels, positions] or [features].
+
+    Raises:
+        UserError: other numbers; `key` names where.
+    """
+    given: list[Any] = list(sizes) if isinstance(sizes, list | tuple) else [sizes]
+    whole = all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in given)
+    if not whole or len(given) not in (1, 2, 3):
+        raise UserError(
+            f"{key} must be [channels, height, width], [channels, positions] or [features], "
+            f"whole numbers above zero (got {sizes!r})"
+        )
+    return Shape(*given)
+
+
+def _grouped_weights(arriving: int, leaving: int, groups: int, kernel: Pair) -> int:
+    if arriving % groups or leaving % groups:
+        raise UserError(
+            f"{groups} groups must divide the {arriving} channels that come in and the {leaving} that go out"
+        )
+    height, width = pair(kernel)
+    return height * width * (arriving // groups) * leaving
