@@ -22,7 +22,7 @@ Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | No
 @cache
 def console() -> Console:
     """Standard output; plain where it is not a terminal."""
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, emoji=False, soft_wrap=True)
 
 
 def show_plan(network: Network, plan: Plan, title: str) -> None:
