@@ -8,6 +8,7 @@ strategy, topology or hardware is checked in the same way, with no registry to e
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -70,8 +71,27 @@ def register() -> None:
     OmegaConf.register_new_resolver("file_stem", lambda path: Path(str(path)).stem, replace=True)
 
 
-def build_job(config: DictConfig) -> Job:
+class Builder:
+    """Makes the objects that one configuration describes."""
+
+    def __init__(self, config: DictConfig) -> None:
+        self._config = config
+
+    def group(self, name: str) -> object:
+        """The object of a group; see `build_object`."""
+        return build_object(self._config, name)
+
+    def baseline(self, name: str) -> object:
+        """The strategy that is compared with."""
+        return build_object(_strategy(name), "strategy")
+
+
+def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
     """Make the objects that a configuration describes.
+
+    Args:
+        config: a composed configuration, or a resolved one as plain data if there is a builder.
+        builder: what makes the objects, where many jobs share them.
 
     Raises:
         UserError: a value of the wrong type or out of range; the sentence names the key.
@@ -80,17 +100,18 @@ def build_job(config: DictConfig) -> Job:
     for key in config:
         if key not in known:
             raise UserError(f"there is no key '{key!s}'{did_you_mean(str(key), known)}")
-    require_whole("", "batch_size", config.batch_size, least=1)
-    baseline = None if config.baseline is None else build_object(_strategy(config.baseline), "strategy")
+    builder = builder or Builder(cast(DictConfig, config))
+    require_whole("", "batch_size", config["batch_size"], least=1)
+    baseline = None if config["baseline"] is None else builder.baseline(config["baseline"])
     job = Job(
-        network=cast(Network, build_object(config, "network")),
-        strategy=cast(Strategy, build_object(config, "strategy")),
+        network=cast(Network, builder.group("network")),
+        strategy=cast(Strategy, builder.group("strategy")),
         baseline=cast("Strategy | None", baseline),
-        array=cast(AcceleratorArray, build_object(config, "array")),
-        hardware=cast(Hardware, build_object(config, "hardware")),
-        accounting=_accounting(config),
-        recorder=cast(Recorder, build_object(config, "tracking")),
-        batch_size=config.batch_size,
+        array=cast(AcceleratorArray, builder.group("array")),
+        hardware=cast(Hardware, builder.group("hardware")),
+        accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),
+        recorder=cast(Recorder, builder.group("tracking")),
+        batch_size=config["batch_size"],
     )
     accelerators = 2**job.array.levels
     if job.batch_size % accelerators:
@@ -101,10 +122,8 @@ def build_job(config: DictConfig) -> Job:
     return job
 
 
-def _accounting(config: DictConfig) -> Accounting:
+def _accounting(accounting: Accounting, chosen: str) -> Accounting:
     """The accounting of the pass that a step is."""
-    accounting = cast(Accounting, build_object(config, "accounting"))
-    chosen = config.get(PASS, PASSES[0])
     if chosen not in PASSES:
         raise UserError(f"pass must be {' or '.join(PASSES)} (got {chosen!r})")
     return accounting.inference() if chosen == "inference" else accounting

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from omegaconf import DictConfig, OmegaConf
 
 from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
-from hypar_exp.planning import Plan, PlanningProblem, Strategy, legend_splits, plan_csv, plan_rows
+from hypar_exp.networks import Network
+from hypar_exp.planning import (
+    CommunicationModel,
+    Plan,
+    PlanningProblem,
+    Strategy,
+    legend_splits,
+    plan_csv,
+    plan_rows,
+)
 from hypar_exp.reporting import console
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.simulation import Comparison, StepReport, simulate
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
 from hypar_exp.tracking.run_record import baseline_metrics_of, metrics_of, params_of, run_name, tags_of
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -61,21 +72,37 @@ def run(config: DictConfig, overrides: list[str]) -> Result:
     return result
 
 
-def evaluate(job: Job) -> Result:
-    """Plan with the strategy and its baseline, and simulate both."""
-    plan, report = _plan_and_simulate(job, job.strategy)
-    if job.baseline is None:
-        return Result(plan, report, None)
-    return Result(plan, report, _plan_and_simulate(job, job.baseline)[1])
+def call(function: Callable[..., Value], *arguments: Any) -> Value:
+    """Call a function; a sweep puts in its place what remembers the results."""
+    return function(*arguments)
 
 
-def _plan_and_simulate(job: Job, strategy: Strategy) -> tuple[Plan, StepReport]:
-    problem = PlanningProblem(job.network, job.batch_size, job.array.levels, job.accounting.communication)
+def evaluate(job: Job, call: Callable[..., Any] = call) -> Result:
+    """Plan with the strategy and its baseline, and simulate both.
+
+    Args:
+        job: what to plan and simulate.
+        call: calls the functions that depend on nothing but their arguments.
+    """
+
+    def plan_and_simulate(strategy: Strategy) -> tuple[Plan, StepReport]:
+        accounting, array = job.accounting, job.array
+        plan, notes = call(_plan, strategy, job.network, job.batch_size, array.levels, accounting.communication)
+        job.notes.extend(notes)
+        return plan, call(simulate, job.network, plan, array, job.hardware, accounting, job.batch_size)
+
+    plan, report = plan_and_simulate(job.strategy)
+    return Result(plan, report, None if job.baseline is None else plan_and_simulate(job.baseline)[1])
+
+
+def _plan(
+    strategy: Strategy, network: Network, batch_size: int, levels: int, communication: CommunicationModel
+) -> tuple[Plan, list[str]]:
+    """The plan of a strategy, and what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        plan = strategy.plan(problem)
-    job.notes.extend(str(warning.message) for warning in caught)
-    return plan, simulate(job.network, plan, job.array, job.hardware, job.accounting, job.batch_size)
+        plan = strategy.plan(PlanningProblem(network, batch_size, levels, communication))
+    return plan, [str(warning.message) for warning in caught]
 
 
 def _show(job: Job, result: Result) -> None:

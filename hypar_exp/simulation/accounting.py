@@ -60,7 +60,11 @@ class Accounting:
         )
 
     def inference(self) -> Accounting:
-        """The same accounting of a step that is inference."""
+        """The same accounting of a step that is inference; always the same object."""
+        return self._inference
+
+    @cached_property
+    def _inference(self) -> Accounting:
         return replace(self, forward_only=True)
 
     @property
