@@ -4,6 +4,7 @@ from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.memory import LeafMemory
+from hypar_exp.simulation.plan_costs import PlanCosts
 from hypar_exp.simulation.report import Comparison, StepReport
 from hypar_exp.simulation.simulator import simulate
 from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, Torus, accelerators
@@ -16,6 +17,7 @@ __all__ = [
     "HTree",
     "Hardware",
     "LeafMemory",
+    "PlanCosts",
     "StepEnergy",
     "StepReport",
     "Torus",

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hypar_exp.checks import checked_coefficients, require_number
 from hypar_exp.errors import UserError, did_you_mean
-from hypar_exp.networks import Layer
-from hypar_exp.planning import CommunicationModel
+from hypar_exp.networks import Layer, Network
+from hypar_exp.planning import CommunicationModel, ShardedTensors
 
 DRAM_TENSORS = ("weights", "inputs", "outputs")
 PHASES = ("forward", "backward", "gradient")
@@ -91,6 +94,16 @@ class Accounting:
             sum(by_phase[phase][at] for phase in self.phases if phase in by_phase) for at in range(len(DRAM_TENSORS))
         )
         return weights, inputs, outputs
+
+    def macs_of_step(self, network: Network, batch_size: int) -> NDArray[np.float64]:
+        """float64[layers]: multiply-accumulates of the whole batch in all phases of the step."""
+        one_sample = np.array([self.macs(layer) for layer in network.layers], dtype=np.float64)
+        return len(self.phases) * batch_size * one_sample
+
+    def dram_elements(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[..., layers]: one accelerator's DRAM traffic in a step; `leaf` are its shares of the tensors."""
+        weights, inputs, outputs = self.dram_coefficients
+        return weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
 
     def macs(self, layer: Layer) -> int:
         """Multiply-accumulates of a layer for one sample and one phase."""

@@ -40,11 +40,9 @@ def simulate(
     require_whole("", "batch_size", batch_size, least=1)
     plan = checked_plan(plan, array.levels, len(network.layers))
     count = accelerators(array)
-    phases = len(accounting.phases)
-    macs = phases * batch_size * np.array([accounting.macs(layer) for layer in network.layers], dtype=np.float64)
+    macs = accounting.macs_of_step(network, batch_size)
     leaf = shard(network, batch_size, choices_above(plan)[-1])
-    weights, inputs, outputs = accounting.dram_coefficients
-    leaf_dram_elements = weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
+    leaf_dram_elements = accounting.dram_elements(leaf)
     amounts = plan_communication(network, batch_size, accounting.communication, plan[None])
     communicated = amounts.within[0].copy()
     np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
