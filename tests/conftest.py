@@ -9,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine
+settings.load_profile("suite")
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
