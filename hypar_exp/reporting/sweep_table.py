@@ -61,7 +61,9 @@ def show_runs(title: str, axes: Sequence[str], rows: Sequence[Row]) -> None:
     """Print the table; `axes` are its first columns."""
     columns = [column for column in COLUMNS if any(column.key in row.metrics for row in rows)]
     troubled = any(row.trouble for row in rows)
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(
+        title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     for axis in axes:
         table.add_column(axis, no_wrap=True)
     for column in columns:
@@ -73,11 +75,13 @@ def show_runs(title: str, axes: Sequence[str], rows: Sequence[Row]) -> None:
         cells = [Text(row.axes.get(axis, "")) for axis in axes]
         cells += [_cell(row, column, best[column.key]) for column in columns]
         table.add_row(*cells, *([Text(row.trouble, style="bold red")] if troubled else []))
-    console().print(table)
+    out = console()
+    wide = out.options.update(width=10_000)
+    out.print(table, width=max(out.width, out.measure(table, options=wide).maximum), crop=False)  # never cut a number
     if any(value is not None for value in best.values()):
-        console().print("* best of its column")
+        out.print("* best of its column")
     if len(rows) > MOST_ROWS:
-        console().print(f"{len(rows) - MOST_ROWS} more rows are in the file.")
+        out.print(f"{len(rows) - MOST_ROWS} more rows are in the file.")
 
 
 def markdown(axes: Sequence[str], rows: Sequence[Row], most: int = 100) -> str:
