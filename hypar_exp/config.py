@@ -22,7 +22,7 @@ from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
 from hypar_exp.planning import Strategy
-from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware
+from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Objective
 from hypar_exp.tracking.recorder import Recorder
 
 PASS = "pass"
@@ -36,6 +36,7 @@ class RunConfig:
 
     network: dict[str, Any] = MISSING
     strategy: dict[str, Any] = MISSING
+    objective: dict[str, Any] = MISSING
     array: dict[str, Any] = MISSING
     hardware: dict[str, Any] = MISSING
     accounting: dict[str, Any] = MISSING
@@ -43,11 +44,7 @@ class RunConfig:
     batch_size: int = 256
     """Samples a training step."""
     baseline: str | None = "dp"
-    """The name of the strategy to compare with."""
-    resume: bool = False
-    """A sweep leaves out what is recorded already."""
-    dry_run: bool = False
-    """A sweep lists its runs and makes none."""
+    """The name of the strategy to compare with; it plans for the least communication, whatever the objective."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,7 @@ class Job:
     network: Network
     strategy: Strategy
     baseline: Strategy | None
+    objective: Objective
     array: AcceleratorArray
     hardware: Hardware
     accounting: Accounting
@@ -111,6 +109,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         network=cast(Network, builder.group("network")),
         strategy=cast(Strategy, builder.group("strategy")),
         baseline=cast("Strategy | None", baseline),
+        objective=cast(Objective, builder.group("objective")),
         array=cast(AcceleratorArray, builder.group("array")),
         hardware=cast(Hardware, builder.group("hardware")),
         accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
-    CommunicationModel,
+    COMMUNICATION,
     Plan,
     PlanningProblem,
     Strategy,
@@ -26,11 +25,24 @@ from hypar_exp.planning import (
 from hypar_exp.reporting import console
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
-from hypar_exp.simulation import Comparison, StepReport, simulate
+from hypar_exp.simulation import (
+    AcceleratorArray,
+    Accounting,
+    Communication,
+    Comparison,
+    Hardware,
+    Objective,
+    StepReport,
+    simulate,
+)
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
 from hypar_exp.tracking.run_record import baseline_metrics_of, metrics_of, params_of, run_name, tags_of
 
 Value = TypeVar("Value")
+
+
+LEAST_COMMUNICATION = Communication()
+"""What a baseline plans for, whatever the run's own objective."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +58,12 @@ class Result:
         return None if self.baseline is None else Comparison.of(self.report, self.baseline)
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What a run is part of."""
-
-    experiment: str | None = None
-    """The preset, of `conf/experiment`."""
-    parent_id: str | None = None
-    """The run of the sweep."""
-
-
-def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
+def run(config: DictConfig, overrides: list[str]) -> Result:
     """Plan and simulate what a configuration describes, show it, and record it.
 
     Args:
         config: the composed configuration.
         overrides: what the user set on the command line, for the run's name.
-        origin: what the run is part of.
 
     Raises:
         UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
@@ -76,9 +77,9 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     except UserError:
         raise
     except BaseException as error:
-        job.recorder.record(record_of(config, overrides, started_ms, origin, job, error=error))
+        job.recorder.record(_record(config, overrides, started_ms, error=error))
         raise
-    recorded = job.recorder.record(record_of(config, overrides, started_ms, origin, job, result))
+    recorded = job.recorder.record(_record(config, overrides, started_ms, job, result))
     if recorded is not None:
         console.show_recorded(recorded)
     return result
@@ -97,23 +98,33 @@ def evaluate(job: Job, call: Callable[..., Any] = call) -> Result:
         call: calls the functions that depend on nothing but their arguments.
     """
 
-    def plan_and_simulate(strategy: Strategy) -> tuple[Plan, StepReport]:
-        accounting, array = job.accounting, job.array
-        plan, notes = call(_plan, strategy, job.network, job.batch_size, array.levels, accounting.communication)
-        job.notes.extend(notes)
-        return plan, call(simulate, job.network, plan, array, job.hardware, accounting, job.batch_size)
+    accounting, array, hardware = job.accounting, job.array, job.hardware
 
-    plan, report = plan_and_simulate(job.strategy)
-    return Result(plan, report, None if job.baseline is None else plan_and_simulate(job.baseline)[1])
+    def plan_and_simulate(strategy: Strategy, objective: Objective) -> tuple[Plan, StepReport]:
+        plan, notes = call(_plan, strategy, objective, job.network, job.batch_size, array, hardware, accounting)
+        job.notes.extend(notes)
+        return plan, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size)
+
+    plan, report = plan_and_simulate(job.strategy, job.objective)
+    if job.baseline is None:
+        return Result(plan, report, None)
+    return Result(plan, report, plan_and_simulate(job.baseline, LEAST_COMMUNICATION)[1])
 
 
 def _plan(
-    strategy: Strategy, network: Network, batch_size: int, levels: int, communication: CommunicationModel
+    strategy: Strategy,
+    objective: Objective,
+    network: Network,
+    batch_size: int,
+    array: AcceleratorArray,
+    hardware: Hardware,
+    accounting: Accounting,
 ) -> tuple[Plan, list[str]]:
     """The plan of a strategy, and what it warned of."""
+    costs = objective.costs(network, batch_size, array, hardware, accounting)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        plan = strategy.plan(PlanningProblem(network, batch_size, levels, communication))
+        plan = strategy.plan(PlanningProblem(network, batch_size, array.levels, accounting.communication, costs))
     return plan, [str(warning.message) for warning in caught]
 
 
@@ -125,8 +136,9 @@ def _show(job: Job, result: Result) -> None:
 
 
 def _title(job: Job) -> str:
+    planned_for = "" if job.objective.name == COMMUNICATION else f" for {job.objective.name}"
     return (
-        f"{job.network.name} by {job.strategy.name}: {len(job.network.layers)} layers, "
+        f"{job.network.name} by {job.strategy.name}{planned_for}: {len(job.network.layers)} layers, "
         f"{2**job.array.levels} accelerators ({job.array.name}), batch {job.batch_size}"
         f"{', inference' if job.accounting.forward_only else ''}"
     )
@@ -136,19 +148,18 @@ def _step(job: Job) -> str:
     return "one inference step" if job.accounting.forward_only else "one training step"
 
 
-def record_of(
+def _record(
     config: DictConfig,
-    overrides: Sequence[str],
+    overrides: list[str],
     started_ms: int,
-    origin: Origin,
-    job: Job | None,
+    job: Job | None = None,
     result: Result | None = None,
     error: BaseException | None = None,
 ) -> RunRecord:
-    """The record of a run that finished (with `job` and `result`) or that `error` ended, maybe before it had a job."""
-    values = resolved(config)
-    artifacts = {"config.yaml": OmegaConf.to_yaml(OmegaConf.create(dict(values)))}
-    tags = tags_of(values, origin.experiment, origin.parent_id)
+    """The record of a run that finished (with `job` and `result`) or that `error` ended."""
+    resolved = cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
+    artifacts = {"config.yaml": OmegaConf.to_yaml(config, resolve=True)}
+    tags = tags_of(resolved)
     if error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"
     metrics = []
@@ -159,23 +170,15 @@ def record_of(
         artifacts |= _artifacts(job, result)
         tags["mlflow.note.content"] = _description(job, result)
     return RunRecord(
-        name=" ".join(overrides)[:250] if job is None else run_name(values, overrides),
+        name=run_name(resolved, overrides),
         status=RunStatus.FINISHED if error is None else RunStatus.of(error),
         start_time_ms=started_ms,
         end_time_ms=_now_ms(),
-        params=params_of(values),
+        params=params_of(resolved),
         tags=tags,
         metrics=tuple(metrics),
         artifacts=artifacts,
     )
-
-
-def resolved(config: DictConfig) -> Mapping[str, Any]:
-    """A configuration as plain data; as it is written where it cannot be resolved, which is an error told elsewhere."""
-    try:
-        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
-    except OmegaConfBaseException:
-        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=False))
 
 
 def _artifacts(job: Job, result: Result) -> dict[str, str]:

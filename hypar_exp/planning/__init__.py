@@ -1,7 +1,6 @@
 """Planning: the sharding rule, the communication model, the paper's algorithms, and the strategies."""
 
 from hypar_exp.planning.communication import (
-    AmountTables,
     CommunicationModel,
     PairAmounts,
     PlanCommunication,
@@ -9,8 +8,8 @@ from hypar_exp.planning.communication import (
     pair_amounts,
     plan_communication,
 )
-from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
+from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
     Plan,
     Split,
@@ -22,29 +21,28 @@ from hypar_exp.planning.plan import (
     split_named,
     split_types,
 )
-from hypar_exp.planning.plan_space import PlanSpace
+from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
 from hypar_exp.planning.search import partition_hierarchy, partition_level
 from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
-from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, PlanningProblem, Strategy
+from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Strategy
 
 __all__ = [
-    "AmountTables",
+    "COMMUNICATION",
     "CommunicationModel",
-    "CostedPlans",
-    "Costs",
     "Elimination",
     "Fixed",
     "HyPar",
+    "LeastPlan",
     "Minimum",
     "Optimal",
     "PairAmounts",
     "Plan",
     "PlanCommunication",
-    "PlanSpace",
     "PlanningProblem",
     "PlanningWarning",
     "ShardedTensors",
     "Split",
+    "StepCosts",
     "Strategy",
     "checked_plan",
     "choices_above",

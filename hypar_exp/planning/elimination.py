@@ -106,7 +106,7 @@ class Elimination:
         self._sorted_scopes = sorted_scopes
         self.exact = all(len(groups) <= 1 for _, groups in self._steps)
 
-    def minimise(self, costs: Sequence[Table]) -> Minimum:
+    def minimise(self, costs: Sequence[Table], guess: Sequence[int] | None = None) -> Minimum:
         """The assignment of least cost.
 
         Among assignments of equal cost the variable eliminated last has the lowest state possible, then the one
@@ -116,6 +116,7 @@ class Elimination:
 
         Args:
             costs: a table for each scope.
+            guess: an assignment that the result shall not be worse than, where it is not exact.
         """
         tables: list[Any] = list(costs)
         for at, axes in self._transposed:
@@ -127,8 +128,9 @@ class Elimination:
         states = self._assignment(tables)
         if self.exact:
             return Minimum(states, bound, bound)
-        cost = self._improve(states, costs)
-        return Minimum(states, cost, min(bound, cost, key=lambda value: (value.real, value.imag)))
+        starts = [states] if guess is None else [states, list(guess)]
+        cost, states = min(((self._improve(start, costs), start) for start in starts), key=_in_order)
+        return Minimum(states, cost, min((bound, states), (cost, states), key=_in_order)[0])
 
     def _assignment(self, tables: list[Any]) -> list[int]:
         """The best state of each variable, given those of the variables eliminated after it."""
@@ -168,6 +170,10 @@ class Elimination:
                 for scope, cost in zip(self._scopes, costs, strict=True)
             )
         )
+
+
+def _in_order(found: tuple[complex, list[int]]) -> tuple[float, float]:
+    return found[0].real, found[0].imag
 
 
 @lru_cache(maxsize=16)

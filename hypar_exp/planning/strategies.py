@@ -8,21 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from hypar_exp.networks import Network
-from hypar_exp.planning.communication import CommunicationModel
-from hypar_exp.planning.optimal import least_plan
+from hypar_exp.errors import UserError
+from hypar_exp.planning.optimal import LeastPlan, least_plan
 from hypar_exp.planning.plan import Plan, Split, split_named, split_types
+from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem
 from hypar_exp.planning.search import partition_hierarchy
-
-
-@dataclass(frozen=True)
-class PlanningProblem:
-    """All that a strategy may look at: the network, the step's batch, the array's levels, and what is paid for."""
-
-    network: Network
-    batch_size: int
-    levels: int
-    communication: CommunicationModel
 
 
 class Strategy(Protocol):
@@ -91,15 +81,19 @@ class HyPar:
         """The plan, uint8[levels, layers].
 
         Raises:
-            UserError: one of the types is not priced.
+            UserError: one of the types is not priced, or something else than communication is to be the least.
         """
-        communication = problem.communication.over(self.splits)
-        return partition_hierarchy(problem.network, problem.batch_size, problem.levels, communication)
+        if problem.costs.objective != COMMUNICATION:
+            raise UserError(
+                f"strategy {self.name} plans for the least communication only (got objective="
+                f"{problem.costs.objective}); strategy=optimal plans for any objective"
+            )
+        return level_by_level(problem.over(self.splits))
 
 
 @dataclass(frozen=True)
 class Optimal:
-    """The least over all levels at once; among equals the plan closest to HyPar's.
+    """The least of the objective over all levels at once; among equals the plan closest to HyPar's.
 
     Attributes:
         name: the strategy's name.
@@ -126,6 +120,14 @@ class Optimal:
         Raises:
             UserError: one of the types is not priced, or there are more states than can be looked at.
         """
-        communication = problem.communication.over(self.splits)
-        level_by_level = partition_hierarchy(problem.network, problem.batch_size, problem.levels, communication)
-        return least_plan(problem.network, problem.batch_size, problem.levels, communication, level_by_level)
+        return self.least(problem).plan
+
+    def least(self, problem: PlanningProblem) -> LeastPlan:
+        """The plan with its cost, and a bound below which no plan's cost can be."""
+        among_types = problem.over(self.splits)
+        return least_plan(among_types, close_to=level_by_level(among_types))
+
+
+def level_by_level(problem: PlanningProblem) -> Plan:
+    """HyPar's plan of a problem, whatever its objective: the least communication of each level after the other."""
+    return partition_hierarchy(problem.network, problem.batch_size, problem.levels, problem.communication)

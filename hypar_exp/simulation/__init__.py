@@ -4,7 +4,7 @@ from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.memory import LeafMemory
-from hypar_exp.simulation.plan_costs import PlanCosts
+from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
 from hypar_exp.simulation.report import Comparison, StepReport
 from hypar_exp.simulation.simulator import simulate
 from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, Torus, accelerators
@@ -13,13 +13,16 @@ __all__ = [
     "MOST_LEVELS",
     "AcceleratorArray",
     "Accounting",
+    "Communication",
     "Comparison",
+    "Energy",
     "HTree",
     "Hardware",
     "LeafMemory",
-    "PlanCosts",
+    "Objective",
     "StepEnergy",
     "StepReport",
+    "Time",
     "Torus",
     "accelerators",
     "simulate",

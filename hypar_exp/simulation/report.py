@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.memory import LeafMemory
+from hypar_exp.simulation.time import compute_time_s
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class StepReport:
 
     @property
     def compute_time_s_by_layer(self) -> NDArray[np.float64]:
-        """The roofline: a layer takes as long as the slower of its arithmetic and its DRAM traffic."""
-        return np.maximum(self.mac_time_s, self.dram_time_s)
+        """float64[layers], under the DRAM roofline."""
+        return compute_time_s(self.mac_time_s, self.dram_time_s)
 
     @property
     def dram_bound_layers(self) -> NDArray[np.bool_]:

@@ -26,3 +26,8 @@ def communication_time_s(
 ) -> NDArray[np.float64]:
     """Seconds for exchanged bytes: transfers are serialised on the link rate, each as long as its way has hops."""
     return communication_bytes * BITS_PER_BYTE * hop_factor / hardware.link_bandwidth_bits_per_s
+
+
+def compute_time_s(mac_time: NDArray[np.float64], dram_time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The roofline: a layer takes as long as the slower of its arithmetic and its DRAM traffic."""
+    return np.maximum(mac_time, dram_time)

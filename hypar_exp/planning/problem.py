@@ -1,0 +1,62 @@
+"""What a strategy may look at: the network, the array's levels, and what a plan is charged for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.networks import Network
+from hypar_exp.planning.communication import CommunicationModel, level_communication
+from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.sharding import choices_above
+
+COMMUNICATION = "communication"
+"""The paper's objective, and the only one that its search serves."""
+
+
+@dataclass(frozen=True)
+class StepCosts:
+    """What a plan pays: so much for each exchanged element, and so much for each layer's share at the leaves.
+
+    Everything that the simulator accounts is of this form; without more it is the exchanged elements themselves.
+
+    Attributes:
+        objective: its name.
+        per_exchanged_element: cost of one element that a pair of groups exchanges.
+        per_layer: from all choices of a plan, counted integer[..., layers, len(Split)], to the cost of each layer,
+            float64[..., layers]; None where layers cost nothing but what they exchange.
+    """
+
+    objective: str = COMMUNICATION
+    per_exchanged_element: float = 1.0
+    per_layer: Callable[[NDArray[np.integer]], NDArray[np.float64]] | None = None
+
+
+@dataclass(frozen=True)
+class PlanningProblem:
+    """All that a strategy may look at: the network, the step's batch, the array's levels, and what is paid for."""
+
+    network: Network
+    batch_size: int
+    levels: int
+    communication: CommunicationModel
+    costs: StepCosts = StepCosts()
+
+    def over(self, splits: tuple[Split, ...]) -> PlanningProblem:
+        """The same problem with a choice among some of the splits only.
+
+        Raises:
+            UserError: one of them is not priced.
+        """
+        return replace(self, communication=self.communication.over(splits))
+
+    def cost_of(self, plans: Plan) -> NDArray[np.float64]:
+        """What each plan of uint8[plans, levels, layers] costs, float64[plans]."""
+        exchanged = level_communication(self.network, self.batch_size, self.communication, plans)
+        costs: NDArray[np.float64] = self.costs.per_exchanged_element * exchanged.sum(axis=1)
+        if self.costs.per_layer is not None:
+            costs += self.costs.per_layer(choices_above(plans)[:, -1]).sum(axis=-1)
+        return costs
