@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -27,6 +28,7 @@ def network(name: str) -> Network:
     return networks.load(name)
 
 
+@cache
 def _fields(option: str) -> dict[str, Any]:
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         fields: Any = OmegaConf.to_container(compose(option)[option.split("/")[0]])
