@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn
 
-from hypar_exp.errors import UserError
+from hypar_exp.errors import SweepError, UserError
 
-USER_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143
+FAULT, USER_ERROR, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 _job_error: Exception | None = None
 
@@ -39,6 +39,10 @@ def run_command(command: Callable[[], object]) -> NoReturn:
             raise
         terminated = isinstance(interruption, Terminated)
         _exit("terminated" if terminated else "interrupted", TERMINATED if terminated else INTERRUPTED)
+    except SweepError as failure:
+        if full_error:
+            print("\n".join(failure.tracebacks), file=sys.stderr)
+        _exit(str(failure), USER_ERROR if failure.by_user else FAULT)
     except Exception as error:
         sentence = user_sentence(error)
         if full_error or sentence is None:

@@ -45,6 +45,10 @@ class RunConfig:
     """Samples a training step."""
     baseline: str | None = "dp"
     """The name of the strategy to compare with; it plans for the least communication, whatever the objective."""
+    resume: bool = False
+    """A sweep leaves out what is recorded already."""
+    dry_run: bool = False
+    """A sweep lists its runs and makes none."""
 
 
 @dataclass(frozen=True)

@@ -23,3 +23,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"; did you mean {' or '.join(near)}?"
     return f"; known: {', '.join(candidates)}" if candidates and len(candidates) <= LONGEST_LIST else ""
+
+
+class SweepError(Exception):
+    """Some runs of a sweep failed: a sentence, and one more for each of them."""
+
+    def __init__(self, sentences: str, *, by_user: bool, tracebacks: list[str]) -> None:
+        super().__init__(sentences)
+        self.by_user = by_user
+        """All of it is the user's to put right."""
+        self.tracebacks = tracebacks

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
@@ -58,12 +59,23 @@ class Result:
         return None if self.baseline is None else Comparison.of(self.report, self.baseline)
 
 
-def run(config: DictConfig, overrides: list[str]) -> Result:
+@dataclass(frozen=True)
+class Origin:
+    """What a run is part of."""
+
+    experiment: str | None = None
+    """The preset, of `conf/experiment`."""
+    parent_id: str | None = None
+    """The run of the sweep."""
+
+
+def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     """Plan and simulate what a configuration describes, show it, and record it.
 
     Args:
         config: the composed configuration.
         overrides: what the user set on the command line, for the run's name.
+        origin: what the run is part of.
 
     Raises:
         UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
@@ -77,9 +89,9 @@ def run(config: DictConfig, overrides: list[str]) -> Result:
     except UserError:
         raise
     except BaseException as error:
-        job.recorder.record(_record(config, overrides, started_ms, error=error))
+        job.recorder.record(record_of(config, overrides, started_ms, origin, job, error=error))
         raise
-    recorded = job.recorder.record(_record(config, overrides, started_ms, job, result))
+    recorded = job.recorder.record(record_of(config, overrides, started_ms, origin, job, result))
     if recorded is not None:
         console.show_recorded(recorded)
     return result
@@ -148,18 +160,19 @@ def _step(job: Job) -> str:
     return "one inference step" if job.accounting.forward_only else "one training step"
 
 
-def _record(
+def record_of(
     config: DictConfig,
-    overrides: list[str],
+    overrides: Sequence[str],
     started_ms: int,
-    job: Job | None = None,
+    origin: Origin,
+    job: Job | None,
     result: Result | None = None,
     error: BaseException | None = None,
 ) -> RunRecord:
-    """The record of a run that finished (with `job` and `result`) or that `error` ended."""
-    resolved = cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
-    artifacts = {"config.yaml": OmegaConf.to_yaml(config, resolve=True)}
-    tags = tags_of(resolved)
+    """The record of a run that finished (with `job` and `result`) or that `error` ended, maybe before it had a job."""
+    values = resolved(config)
+    artifacts = {"config.yaml": OmegaConf.to_yaml(OmegaConf.create(dict(values)))}
+    tags = tags_of(values, origin.experiment, origin.parent_id)
     if error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"
     metrics = []
@@ -170,15 +183,23 @@ def _record(
         artifacts |= _artifacts(job, result)
         tags["mlflow.note.content"] = _description(job, result)
     return RunRecord(
-        name=run_name(resolved, overrides),
+        name=" ".join(overrides)[:250] if job is None else run_name(values, overrides),
         status=RunStatus.FINISHED if error is None else RunStatus.of(error),
         start_time_ms=started_ms,
         end_time_ms=_now_ms(),
-        params=params_of(resolved),
+        params=params_of(values),
         tags=tags,
         metrics=tuple(metrics),
         artifacts=artifacts,
     )
+
+
+def resolved(config: DictConfig) -> Mapping[str, Any]:
+    """A configuration as plain data; as it is written where it cannot be resolved, which is an error told elsewhere."""
+    try:
+        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
+    except OmegaConfBaseException:
+        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=False))
 
 
 def _artifacts(job: Job, result: Result) -> dict[str, str]:

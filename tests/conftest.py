@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("suite", deadline=None)  # no test is timed
+ROOT = Path(__file__).resolve().parent.parent
+settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine
 settings.load_profile("suite")
 
-ROOT = Path(__file__).resolve().parent.parent
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -1,6 +1,7 @@
 """Planning: the sharding rule, the communication model, the paper's algorithms, and the strategies."""
 
 from hypar_exp.planning.communication import (
+    AmountTables,
     CommunicationModel,
     PairAmounts,
     PlanCommunication,
@@ -8,6 +9,7 @@ from hypar_exp.planning.communication import (
     pair_amounts,
     plan_communication,
 )
+from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
@@ -21,6 +23,7 @@ from hypar_exp.planning.plan import (
     split_named,
     split_types,
 )
+from hypar_exp.planning.plan_space import PlanSpace
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
 from hypar_exp.planning.search import partition_hierarchy, partition_level
 from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
@@ -28,7 +31,10 @@ from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Strategy
 
 __all__ = [
     "COMMUNICATION",
+    "AmountTables",
     "CommunicationModel",
+    "CostedPlans",
+    "Costs",
     "Elimination",
     "Fixed",
     "HyPar",
@@ -38,6 +44,7 @@ __all__ = [
     "PairAmounts",
     "Plan",
     "PlanCommunication",
+    "PlanSpace",
     "PlanningProblem",
     "PlanningWarning",
     "ShardedTensors",

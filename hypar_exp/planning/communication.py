@@ -196,6 +196,7 @@ class AmountTables:
         within: float64[levels, layers, states x splits], by the layer's state and choice.
         between: float64[levels, edges, splits x states x splits], by the producer's choice, the consumer's state and
             its choice.
+        leaf_counts: int64[states, len(Split)], the choices above the leaf accelerators that a state stands for.
     """
 
     def __init__(self, network: Network, batch_size: int, model: CommunicationModel, levels: int) -> None:
@@ -204,7 +205,8 @@ class AmountTables:
         self.digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
         states = (levels + 1) ** (splits - 1)
         counts = _state_counts(levels, states, model.splits)
-        per_layer = np.broadcast_to(counts[:, :, None], (levels, states, len(network.layers), len(Split)))
+        self.leaf_counts = counts[levels]
+        per_layer = np.broadcast_to(counts[:levels, :, None], (levels, states, len(network.layers), len(Split)))
         amounts = pair_amounts(network, batch_size, model, per_layer)
         pairs = np.ldexp(1.0, np.arange(levels))
         self._index_type = np.min_scalar_type(splits * splits * states)
@@ -231,16 +233,22 @@ class AmountTables:
             state += digit_of[choice]
         return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
 
+    def leaf_states(self, plans: Plan) -> NDArray[np.unsignedinteger]:
+        """The state that each plan leaves each layer's leaf accelerators in: unsigned[plans, layers]."""
+        added = self.digit_of.astype(self._index_type)[self._model.positions(plans)]
+        states: NDArray[np.unsignedinteger] = added.sum(axis=-2, dtype=self._index_type)
+        return states
+
 
 def _state_counts(levels: int, states: int, splits: tuple[Split, ...]) -> NDArray[np.int64]:
-    """int64[levels, states, len(Split)]: the choices that a state stands for.
+    """int64[levels + 1, states, len(Split)]: the choices above each level, and above the leaves, of a state.
 
     A state that no plan reaches (more choices than levels above) counts none of the first split.
     """
-    counts = np.zeros((levels, states, len(Split)), dtype=np.int64)
+    counts = np.zeros((levels + 1, states, len(Split)), dtype=np.int64)
     for place, split in enumerate(splits[1:]):
         counts[..., split] = np.arange(states) // (levels + 1) ** place % (levels + 1)
-    counts[..., splits[0]] = np.maximum(np.arange(levels)[:, None] - counts.sum(axis=-1), 0)
+    counts[..., splits[0]] = np.maximum(np.arange(levels + 1)[:, None] - counts.sum(axis=-1), 0)
     return counts
 
 

@@ -5,6 +5,7 @@ from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.memory import LeafMemory
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
+from hypar_exp.simulation.plan_costs import PlanCosts
 from hypar_exp.simulation.report import Comparison, StepReport
 from hypar_exp.simulation.simulator import simulate
 from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, Torus, accelerators
@@ -20,6 +21,7 @@ __all__ = [
     "Hardware",
     "LeafMemory",
     "Objective",
+    "PlanCosts",
     "StepEnergy",
     "StepReport",
     "Time",

@@ -96,12 +96,12 @@ class Accounting:
         return weights, inputs, outputs
 
     def macs_of_step(self, network: Network, batch_size: int) -> NDArray[np.float64]:
-        """float64[layers]: multiply-accumulates of all phases of a step and the whole batch."""
-        by_layer = np.array([self.macs(layer) for layer in network.layers], dtype=np.float64)
-        return len(self.phases) * batch_size * by_layer
+        """float64[layers]: multiply-accumulates of the whole batch in all phases of the step."""
+        one_sample = np.array([self.macs(layer) for layer in network.layers], dtype=np.float64)
+        return len(self.phases) * batch_size * one_sample
 
     def dram_elements(self, leaf: ShardedTensors) -> NDArray[np.float64]:
-        """float64[..., layers]: elements that an accelerator moves from and to DRAM for its shares in a step."""
+        """float64[..., layers]: one accelerator's DRAM traffic in a step; `leaf` are its shares of the tensors."""
         weights, inputs, outputs = self.dram_coefficients
         return weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
 

@@ -17,8 +17,8 @@ def local_folder(location: str) -> Path:
     return Path(unquote(urlparse(location).path)) if location.startswith("file:") else Path(location)
 
 
-def write_files(folder: Path, artifacts: Mapping[str, str]) -> None:
-    """Write texts by file name."""
+def write_files(folder: Path, artifacts: Mapping[str, str | bytes]) -> None:
+    """Write contents by file name."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in artifacts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, content in artifacts.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hypar_exp.tracking.artifact_files import is_local, local_folder, write_files
 from hypar_exp.tracking.limits import within_limits
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
-from hypar_exp.tracking.sentences import deleted_experiment
+from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -85,12 +85,44 @@ def write_run(client: MlflowClient, experiment: str, run: RunRecord) -> str:
     try:
         _write_values(client, run_id, run)
         _write_artifacts(client, run_id, str(created.info.artifact_uri), run)
-        client.set_terminated(run_id, str(run.status), run.end_time_ms)
+        _set_status(client, run_id, run)
     except BaseException as error:
         with contextlib.suppress(Exception):
             client.set_terminated(run_id, str(RunStatus.of(error)))
         raise
     return run_id
+
+
+def amend_run(client: MlflowClient, run_id: str, run: RunRecord) -> str:
+    """Give a run a status, add to it, and return the id of its experiment.
+
+    Raises:
+        UserError: there is no such run.
+    """
+    from mlflow.entities import RunTag
+    from mlflow.exceptions import MlflowException
+
+    try:
+        found = client.get_run(run_id)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        raise no_such_run(run_id) from None
+    run = within_limits(run)
+    tags = [RunTag(key, value) for key, value in run.tags.items()]
+    for batch in _batches(tags, TAGS_PER_BATCH):
+        client.log_batch(run_id, tags=batch)
+    _write_values(client, run_id, run)
+    _write_artifacts(client, run_id, str(found.info.artifact_uri), run)
+    _set_status(client, run_id, run)
+    return str(found.info.experiment_id)
+
+
+def _set_status(client: MlflowClient, run_id: str, run: RunRecord) -> None:
+    if run.status is RunStatus.RUNNING:
+        client.update_run(run_id, str(run.status))
+    else:
+        client.set_terminated(run_id, str(run.status), run.end_time_ms)
 
 
 def _write_values(client: MlflowClient, run_id: str, run: RunRecord) -> None:

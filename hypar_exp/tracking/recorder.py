@@ -12,8 +12,9 @@ from hypar_exp.tracking.results import Results
 
 
 class RunStatus(StrEnum):
-    """How a run ended, in MLflow's words."""
+    """How a run ended, or that it has not, in MLflow's words."""
 
+    RUNNING = "RUNNING"
     FINISHED = "FINISHED"
     FAILED = "FAILED"
     KILLED = "KILLED"
@@ -39,14 +40,16 @@ class RunRecord:
 
     name: str
     status: RunStatus
+    """RUNNING leaves the run open, to be amended."""
     start_time_ms: int
     """Milliseconds since the epoch, as `end_time_ms`."""
     end_time_ms: int
+    """When the run ended, or now while it is RUNNING."""
     params: Mapping[str, str]
     tags: Mapping[str, str]
     metrics: tuple[Metric, ...] = ()
-    artifacts: Mapping[str, str] = field(default_factory=dict)
-    """File name -> text."""
+    artifacts: Mapping[str, str | bytes] = field(default_factory=dict)
+    """File name -> content."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,14 @@ class Recorder(Protocol):
         """
         ...
 
+    def amend(self, run_id: str, run: RunRecord) -> RecordedRun | None:
+        """Give a recorded run the status of `run` and add its params, tags, metrics and artifacts.
+
+        Raises:
+            UserError: there is no such run, or the store refused it or did not answer.
+        """
+        ...
+
     def results(self) -> Results:
         """What reads the runs back.
 
@@ -117,6 +128,9 @@ class NoRecorder:
 
     def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
         return []
+
+    def amend(self, run_id: str, run: RunRecord) -> RecordedRun | None:
+        return None
 
     def results(self) -> Results:
         raise UserError("tracking=none keeps no runs to read; choose tracking=sqlite or tracking=server")

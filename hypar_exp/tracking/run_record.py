@@ -6,15 +6,19 @@ import getpass
 import hashlib
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import hypar_exp
 from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.recorder import Metric
 
+KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
+"""Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
+VERSION_TAG = "hypar_exp.version"
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
 
@@ -22,7 +26,7 @@ DEEPEST_PARAM = 3
 def params_of(config: Mapping[str, Any]) -> dict[str, str]:
     """The resolved configuration as params with dotted keys; `_target_` is left to the artifact."""
     params: dict[str, str] = {}
-    _flatten(config, (), params)
+    _flatten({key: value for key, value in config.items() if key not in KNOBS_OF_THE_COMMAND}, (), params)
     return params
 
 
@@ -69,14 +73,27 @@ def baseline_metrics_of(comparison: Comparison, baseline: StepReport) -> list[Me
     ]
 
 
-def tags_of(config: Mapping[str, Any]) -> dict[str, str]:
-    """Tags to find a run by, and where it came from."""
+def tags_of(config: Mapping[str, Any], experiment: str | None, parent_id: str | None) -> dict[str, str]:
+    """Tags to find a run by, and where it came from: its preset, and the run of the sweep that it is a child of."""
     tags = {
         "network": _name(config, "network"),
         "strategy": _name(config, "strategy"),
         "topology": _name(config, "array"),
-        "hypar_exp.version": hypar_exp.__version__,
         "config_hash": config_hash(config),
+        **source_tags(),
+    }
+    if experiment is not None:
+        tags["experiment"] = experiment
+    if parent_id is not None:
+        tags["mlflow.parentRunId"] = parent_id
+    return tags
+
+
+def source_tags() -> dict[str, str]:
+    """Tags that say who and what made a run, and which process, so that a run which it left open can be told."""
+    tags = {
+        VERSION_TAG: hypar_exp.__version__,
+        PROCESS_TAG: this_process(),
         "mlflow.user": _user(),
         "mlflow.source.name": "hypar_exp",
         "mlflow.source.type": "LOCAL",
@@ -85,7 +102,7 @@ def tags_of(config: Mapping[str, Any]) -> dict[str, str]:
     return tags | ({"mlflow.source.git.commit": commit, "git_commit": commit} if commit else {})
 
 
-def run_name(config: Mapping[str, Any], overrides: list[str]) -> str:
+def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
     """A name to read in a list of runs: what the run is, then what else the user set."""
     array = config["array"]
     parts = [_name(config, "network"), _name(config, "strategy"), f"{array['name']}-{2 ** array['levels']}"]
@@ -99,7 +116,7 @@ def run_name(config: Mapping[str, Any], overrides: list[str]) -> str:
 
 def config_hash(config: Mapping[str, Any]) -> str:
     """The same for the same experiment, wherever it is recorded: the resolved configuration without `tracking`."""
-    experiment = {key: value for key, value in config.items() if key != "tracking"}
+    experiment = {key: value for key, value in config.items() if key not in ("tracking", *KNOBS_OF_THE_COMMAND)}
     return hashlib.sha256(json.dumps(experiment, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
@@ -139,7 +156,8 @@ def _flow(value: Any) -> str:
 
 
 def _name(config: Mapping[str, Any], group: str) -> str:
-    return str(config[group]["name"])
+    node = config[group]
+    return str(node.get("name", "") if isinstance(node, Mapping) else node)
 
 
 def _user() -> str:

@@ -31,3 +31,8 @@ def user_errors(store: str) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())
         raise UserError(f"the run could not be recorded in {store}: {reason[:300]}") from error
+
+
+def no_such_run(run_id: str) -> UserError:
+    """The error of a run id that the store does not have."""
+    return UserError(f"there is no run {run_id} in the tracking store")

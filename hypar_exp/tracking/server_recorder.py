@@ -60,14 +60,20 @@ class ServerRecorder:
             client = mlflow_client.connect(self.uri)
             experiment_id = mlflow_client.experiment_id(client, self.experiment)
             run_ids = [mlflow_client.write_run(client, experiment_id, run) for run in runs]
-        base = self.uri.rstrip("/")
-        return [
-            RecordedRun(
-                run_id, experiment_id, store=self.uri, ui_command=None, url=run_url(base, experiment_id, run_id)
-            )
-            for run_id in run_ids
-        ]
+        return [self._recorded(experiment_id, run_id) for run_id in run_ids]
+
+    def amend(self, run_id: str, run: RunRecord) -> RecordedRun:
+        """See `Recorder.amend`."""
+        from hypar_exp.tracking import mlflow_client
+
+        with user_errors(self.uri):
+            experiment_id = mlflow_client.amend_run(mlflow_client.connect(self.uri), run_id, run)
+        return self._recorded(experiment_id, run_id)
 
     def results(self) -> ServerResults:
         """What reads the runs back."""
         return ServerResults(self.uri, self.experiment)
+
+    def _recorded(self, experiment_id: str, run_id: str) -> RecordedRun:
+        url = run_url(self.uri.rstrip("/"), experiment_id, run_id)
+        return RecordedRun(run_id, experiment_id, store=self.uri, ui_command=None, url=url)

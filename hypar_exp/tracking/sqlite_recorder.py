@@ -68,17 +68,31 @@ class SqliteRecorder:
             if not self._database.exists():
                 sqlite_database.create(self._database, self._artifacts)
             experiment_id, run_ids, note = self._write(runs)
-        return [
-            RecordedRun(
-                run_id=run_id,
-                experiment_id=experiment_id,
-                store=self.uri,
-                ui_command=f"mlflow ui --backend-store-uri {shlex.quote(self.uri)}",
-                url=run_url(UI_ADDRESS, experiment_id, run_id),
-                note=note,
-            )
-            for run_id in run_ids
-        ]
+        return [self._recorded(experiment_id, run_id, note) for run_id in run_ids]
+
+    def amend(self, run_id: str, run: RunRecord) -> RecordedRun:
+        """See `Recorder.amend`."""
+        with user_errors(self.uri):
+            return self._recorded(self._amend(run_id, run), run_id)
+
+    def _recorded(self, experiment_id: str, run_id: str, note: str | None = None) -> RecordedRun:
+        return RecordedRun(
+            run_id=run_id,
+            experiment_id=experiment_id,
+            store=self.uri,
+            ui_command=f"mlflow ui --backend-store-uri {shlex.quote(self.uri)}",
+            url=run_url(UI_ADDRESS, experiment_id, run_id),
+            note=note,
+        )
+
+    def _amend(self, run_id: str, run: RunRecord) -> str:
+        """Amend a run, by MLflow's client where the schema is not one that was tested, and return its experiment."""
+        with contextlib.closing(sqlite_database.connect(self._database)) as connection:
+            if sqlite_database.schema_revision(connection) in sqlite_writer.TESTED_REVISIONS:
+                return sqlite_writer.amend_run(connection, run_id, run)
+        from hypar_exp.tracking import mlflow_client
+
+        return mlflow_client.amend_run(mlflow_client.connect(self.uri), run_id, run)
 
     def _write(self, runs: Sequence[RunRecord]) -> tuple[str, list[str], str | None]:
         """The experiment's id, the runs' ids, and a note where MLflow's client had to write them."""

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from hypar_exp.tracking.artifact_files import local_folder, write_files
 from hypar_exp.tracking.limits import within_limits
-from hypar_exp.tracking.recorder import RunRecord
-from hypar_exp.tracking.sentences import deleted_experiment
+from hypar_exp.tracking.recorder import RunRecord, RunStatus
+from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
 
 TESTED_REVISIONS = ("dc11669786a5",)
 """The schemas whose rows were compared with those of MLflow's client; the one of MLflow 3.17."""
@@ -84,6 +84,26 @@ def write_runs(
     return run_ids
 
 
+def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> str:
+    """Give a run another status, and add to it, in one transaction; returns the id of its experiment.
+
+    Raises:
+        UserError: there is no such run.
+    """
+    row = connection.execute("SELECT experiment_id, artifact_uri FROM runs WHERE run_uuid = ?", [run_id]).fetchone()
+    if row is None:
+        raise no_such_run(run_id)
+    if run.artifacts:
+        write_files(local_folder(row[1]), run.artifacts)
+    with transaction(connection):
+        end_time_ms = None if run.status is RunStatus.RUNNING else run.end_time_ms
+        connection.execute(
+            "UPDATE runs SET status = ?, end_time = ? WHERE run_uuid = ?", [str(run.status), end_time_ms, run_id]
+        )
+        _insert_values(connection, run_id, within_limits(run))
+    return str(row[0])
+
+
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All of what happens inside, or nothing; waits for other writers before it begins."""
@@ -110,22 +130,26 @@ def _insert(
             run.tags.get("mlflow.user", "unknown"),
             str(run.status),
             run.start_time_ms,
-            run.end_time_ms,
+            None if run.status is RunStatus.RUNNING else run.end_time_ms,
             posixpath.join(artifact_location, run_id, "artifacts"),
             experiment_id,
         ],
     )
+    _insert_values(connection, run_id, run)
+
+
+def _insert_values(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> None:
+    """A run's tags, params and metrics; of two values of one key the later holds."""
     tags = {**run.tags, "mlflow.runName": run.name}
-    connection.executemany(
-        "INSERT INTO tags (run_uuid, key, value) VALUES (?, ?, ?)", [(run_id, *tag) for tag in tags.items()]
-    )
-    connection.executemany(
-        "INSERT INTO params (run_uuid, key, value) VALUES (?, ?, ?)", [(run_id, *param) for param in run.params.items()]
-    )
+    for table, values in (("tags", tags), ("params", run.params)):
+        connection.executemany(
+            f"INSERT OR REPLACE INTO {table} (run_uuid, key, value) VALUES (?, ?, ?)",
+            [(run_id, *value) for value in values.items()],
+        )
     points, latest = _metric_rows(run)
     for table, rows in (("metrics", points), ("latest_metrics", latest)):
         connection.executemany(
-            f"INSERT INTO {table} (run_uuid, key, step, value, is_nan, timestamp) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR REPLACE INTO {table} (run_uuid, key, step, value, is_nan, timestamp) VALUES (?, ?, ?, ?, ?, ?)",
             [(run_id, *row, run.end_time_ms) for row in rows],
         )
 

@@ -1,0 +1,170 @@
+"""What recorded runs say of a table or figure: its values by their labels, read from params, metrics and artifacts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypar_exp.reporting.paper.comparison import Value
+from hypar_exp.reporting.paper.published import Labels
+from hypar_exp.tracking import StoredRun
+
+NETWORKS = ("sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "vgg_c", "vgg_d", "vgg_e")
+"""In the order of the paper's figures."""
+GMEAN = "gmean"
+KILO, GIGA = 1e3, 1e9
+
+Artifact = Callable[[StoredRun, str], str]
+"""The text of a run's artifact, by its name."""
+Values = dict[Labels, Value]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The values of a table or figure, and the layer names of the plans where it shows plans."""
+
+    values: Mapping[Labels, Value]
+    layer_names: Mapping[str, Sequence[str]] | None = None
+    """Network -> its layers' names."""
+
+
+def plans(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 5: each network's plan, a row of digits a level."""
+    values: Values = {}
+    names: dict[str, Sequence[str]] = {}
+    for network in NETWORKS:
+        header, *levels = csv.reader(io.StringIO(artifact(_only(runs, network=network), "plan.csv")))
+        names[network] = header[1:]
+        values |= {(network, level): "".join(splits) for level, *splits in levels}
+    return Evidence(values, names)
+
+
+def by_strategy(metric: str, strategies: Sequence[str], unit: float = 1.0) -> Callable[..., Evidence]:
+    """Figures 6 to 8: a metric of each network under each strategy, in `unit`, and the geometric means."""
+
+    def read(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+        table: dict[Labels, float] = {
+            (network, strategy): _only(runs, network=network, strategy=strategy).metrics[metric] / unit
+            for network in NETWORKS
+            for strategy in strategies
+        }
+        return Evidence(_with_means(table))
+
+    return read
+
+
+def scalability(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 11: speed relative to one accelerator, and gigabytes, of each network and number of accelerators."""
+    values: Values = {}
+    for network in ("vgg_e", "vgg_a"):
+        chosen = {
+            strategy: {int(run.metrics["accelerators"]): run for run in _all(runs, network=network, strategy=strategy)}
+            for strategy in ("hypar", "dp")
+        }
+        for count in sorted(chosen["hypar"]):
+            for quantity in ("gain", "GB"):
+                for strategy, by_count in chosen.items():
+                    value = (
+                        by_count[1].metrics["step_time_s"] / by_count[count].metrics["step_time_s"]
+                        if quantity == "gain"
+                        else by_count[count].metrics["communication_bytes"] / GIGA
+                    )
+                    values[network, str(count), f"{strategy} {quantity}"] = value
+    return Evidence(values)
+
+
+def topologies(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 12: HyPar's speed on each topology relative to data parallelism's on the H tree."""
+    table: dict[Labels, float] = {}
+    for network in NETWORKS:
+        reference = _only(runs, network=network, topology="htree").metrics["baseline/step_time_s"]
+        for topology in ("torus", "htree"):
+            step_time_s = _only(runs, network=network, topology=topology).metrics["step_time_s"]
+            table[network, topology] = reference / step_time_s
+    return Evidence(_with_means(table))
+
+
+def trick(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 13: HyPar's speed and energy efficiency relative to one weird trick's, of each case."""
+    table: dict[Labels, float] = {}
+    for case, network in (("conv5-b32", "vgg_e_conv5"), ("fc3-b4096", "vgg_e_fc3")):
+        for run in sorted(_all(runs, network=network), key=lambda run: run.params["array.levels"]):
+            name = f"{case}-h{run.params['array.levels']}"
+            table[name, "performance"] = run.metrics["speedup"]
+            table[name, "energy efficiency"] = run.metrics["energy_efficiency"]
+    return Evidence(_with_means(table))
+
+
+def amounts_within(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Table 1's worked examples: kilobytes that two accelerators exchange inside a layer."""
+    examples = {"example_fc": "fc 70 -> 100", "example_conv": "conv 5x5x20 -> 50"}
+    values: Values = {
+        (accounting, words, split): _only(
+            runs, network=network, strategy=split, **{"accounting.name": accounting}
+        ).metrics["communication_bytes"]
+        / KILO
+        for accounting in ("as_evaluated", "as_tabulated")
+        for network, words in examples.items()
+        for split in ("dp", "mp")
+    }
+    return Evidence(values)
+
+
+def amounts_between(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Table 2: what one half fetches between two layers, as shares of A(F) and A(E): half of a pair's coefficients."""
+    values: Values = {}
+    for producer, consumer in (("dp", "dp"), ("dp", "mp"), ("mp", "mp"), ("mp", "dp")):
+        for accounting in ("as_evaluated", "as_tabulated"):
+            charged = _config(_only(runs, **{"accounting.name": accounting}), artifact)["accounting"]
+            row = charged["between_layers"].get(producer, {}).get(consumer, {})
+            for tensor, symbol in (("feature", "A(F)"), ("error", "A(E)")):
+                values[f"{producer}-{consumer}", accounting, symbol] = row.get(tensor, 0.0) / 2
+    return Evidence(values)
+
+
+def hyper_parameters(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Table 3: the layers of SFC and SCONV in the paper's notation."""
+    sfc, sconv = (_config(_only(runs, network=name), artifact)["network"] for name in ("sfc", "sconv"))
+    features = [*sfc["input"], *(layer["fc"] for layer in sfc["layers"].values())]
+    convolutions = [
+        "{conv}@{kernel}x{kernel}".format(**layer)
+        + (" ({pool}x{pool} max pool)".format(**layer) if layer.get("pool") else "")
+        for layer in sconv["layers"].values()
+    ]
+    return Evidence({("sfc",): "-".join(map(str, features)), ("sconv",): ", ".join(convolutions)})
+
+
+def _with_means(table: Mapping[Labels, float]) -> Values:
+    """The values with the geometric mean over the first label, for each second label, at the end."""
+    values: Values = {**table}
+    for column in dict.fromkeys(second for _, second in table):
+        logarithms = [math.log(value) for labels, value in table.items() if labels[1] == column]
+        values[GMEAN, column] = math.exp(sum(logarithms) / len(logarithms))
+    return values
+
+
+def _all(runs: Sequence[StoredRun], **wanted: str) -> list[StoredRun]:
+    """The runs with these tags or params."""
+    return [
+        run
+        for run in runs
+        if all((run.params[key] if "." in key else run.tags[key]) == value for key, value in wanted.items())
+    ]
+
+
+def _only(runs: Sequence[StoredRun], **wanted: str) -> StoredRun:
+    """The run with these tags or params; a figure's sweep has one of each."""
+    (run,) = _all(runs, **wanted)
+    return run
+
+
+def _config(run: StoredRun, artifact: Artifact) -> Mapping[str, Any]:
+    """The configuration that a run recorded."""
+    import yaml
+
+    config: Mapping[str, Any] = yaml.safe_load(artifact(run, "config.yaml"))
+    return config

@@ -1,0 +1,78 @@
+"""What all figures share: colours that colour-blind readers can tell apart, sizes, and how a figure is saved."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DARK = "#0b5394"
+COLOURS = {
+    "mp": "#e69f00",
+    "dp": "#8fc7ea",
+    "hypar": DARK,
+    "torus": "#8fc7ea",
+    "htree": DARK,
+    "performance": DARK,
+    "energy efficiency": "#e69f00",
+}
+"""Of Okabe and Ito's palette, apart in lightness too, so that they stay apart in grey."""
+PUBLISHED = {"marker": "D", "facecolor": "white", "edgecolor": "#111111", "linewidth": 1.0, "zorder": 5}
+"""The marker of published values."""
+PRINTED_NAMES = {
+    "sfc": "SFC",
+    "sconv": "SCONV",
+    "lenet_c": "Lenet-c",
+    "cifar_c": "Cifar-c",
+    "alexnet": "AlexNet",
+    **{f"vgg_{column}": f"VGG-{column.upper()}" for column in "abcde"},
+    "gmean": "Gmean",
+    "mp": "Model Parallelism",
+    "dp": "Data Parallelism",
+    "hypar": "HyPar",
+    "torus": "Torus",
+    "htree": "H Tree",
+    "performance": "Performance",
+    "energy efficiency": "Energy efficiency",
+}
+DOTS_PER_INCH = 150
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure of its own, in inches, that no other part of the program draws on."""
+    from matplotlib import rcParams
+    from matplotlib.figure import Figure
+
+    rcParams.update(
+        {
+            "font.family": "DejaVu Sans",
+            "font.size": 9,
+            "svg.hashsalt": "hypar_exp",  # the same figure is the same file
+            "svg.fonttype": "none",  # text stays text: small, and searchable
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
+    return Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
+
+
+def printed_name(word: str) -> str:
+    """A label as the paper writes it."""
+    return PRINTED_NAMES.get(word, word)
+
+
+def light_grid(axes: Axes) -> None:
+    """Faint horizontal lines behind the bars."""
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The figure as a `png` or `svg` file, the same bytes for the same figure."""
+    file = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    figure.savefig(file, format=kind, metadata=metadata, facecolor="white")
+    return file.getvalue()

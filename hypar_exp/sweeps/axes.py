@@ -1,0 +1,76 @@
+"""The axes of a sweep: which keys take several values, and the jobs that their product makes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hypar_exp.errors import UserError
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and the values that it takes, as they are written in an override."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The product of some axes; an axis of one value is a key that all jobs share."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def swept(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.axes if len(axis.values) > 1)
+
+    def __len__(self) -> int:
+        return math.prod(len(axis.values) for axis in self.axes)
+
+    def jobs(self) -> list[list[str]]:
+        """The overrides of each job, in the order of Hydra's basic sweeper: the last axis turns fastest."""
+        by_axis = [[f"{axis.key}={value}" for value in axis.values] for axis in self.axes]
+        return [list(job) for job in itertools.product(*by_axis)]
+
+
+def grid_of(overrides: Sequence[Override], most_jobs: int) -> Grid:
+    """The grid that overrides span; of two overrides of one key the later holds.
+
+    Raises:
+        UserError: nothing to sweep, an axis without values, one that has no end, or more jobs than `most_jobs`.
+    """
+    if not overrides:
+        raise UserError("there is nothing to sweep; give a key several values, as -m network=sfc,vgg_a")
+    axes: dict[str, Axis] = {}
+    for override in overrides:
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            axes[key] = Axis(key, (override.get_value_element_as_str(),))
+            continue
+        if not override.is_discrete_sweep():
+            raise UserError(f"{key} is swept over an interval, which has no end; name its values, or use range()")
+        values = tuple(override.sweep_string_iterator())
+        if not values:
+            raise UserError(f"the axis {override.input_line} has no values")
+        axes[key] = Axis(key, values)
+    grid = Grid(tuple(axes.values()))
+    if len(grid) > most_jobs:
+        raise UserError(
+            f"this sweep has {len(grid):,} jobs, more than {most_jobs:,}; if you mean it, "
+            f"set hydra.sweeper.most_jobs={len(grid)}"
+        )
+    return grid
+
+
+def values_of(job: Iterable[str], keys: Sequence[str]) -> Mapping[str, str]:
+    """What a job's overrides say of some keys."""
+    told = dict(override.lstrip("+").split("=", 1) for override in job)
+    return {key.lstrip("+"): told[key.lstrip("+")] for key in keys}

@@ -1,0 +1,84 @@
+"""One run of a sweep: quiet, recorded whatever becomes of it, and its outcome left for the process that waits."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from pathlib import Path
+from typing import cast
+
+from omegaconf import DictConfig, OmegaConf
+
+from hypar_exp import runner
+from hypar_exp.command_line import user_sentence
+from hypar_exp.config import Job, build_job, build_object
+from hypar_exp.sweeps import PARENT
+from hypar_exp.sweeps.outcome import Outcome, leave
+from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus
+
+
+def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
+    """Run one configuration and record it; an error ends this run FAILED and is no error of the sweep's process.
+
+    An interruption ends it KILLED and goes on up.
+
+    Args:
+        config: the composed configuration.
+        hydra_node: Hydra's own, which says of what sweep the run is part.
+    """
+    overrides, number = list(hydra_node.overrides.task), int(hydra_node.job.num)
+    parent_id = hydra_node.job.env_set[PARENT] or None
+    origin = runner.Origin(hydra_node.runtime.choices.get("experiment"), parent_id)
+    started_ms = int(time.time() * 1000)
+    job: Job | None = None
+    result: runner.Result | None = None
+    error: BaseException | None = None
+    try:
+        job = build_job(config)
+        result = runner.evaluate(job)
+    except BaseException as raised:
+        error = raised
+    record = runner.record_of(config, overrides, started_ms, origin, job, result, error)
+    outcome = _kept(record, number, error, cast(Recorder, build_object(config, "tracking")))
+    leave(outcome, Path(hydra_node.sweep.dir))
+    if error is not None and not isinstance(error, Exception):
+        raise error
+    return outcome
+
+
+def end_as_killed(folder: Path, number: int, origin: runner.Origin, recorder: Recorder) -> Outcome | None:
+    """Record as KILLED a run whose process was killed before it could do so; None where the run had not begun.
+
+    Hydra makes a run's folder, with its configuration, just before the run begins.
+    """
+    written = folder / ".hydra" / "config.yaml"
+    if not written.is_file():
+        return None
+    config = cast(DictConfig, OmegaConf.load(written))
+    overrides = [str(override) for override in OmegaConf.load(written.with_name("overrides.yaml"))]
+    started_ms = int(written.stat().st_mtime * 1000)
+    error = KeyboardInterrupt("the sweep was interrupted")
+    return _kept(runner.record_of(config, overrides, started_ms, origin, None, error=error), number, error, recorder)
+
+
+def _kept(record: RunRecord, number: int, error: BaseException | None, recorder: Recorder) -> Outcome:
+    """The outcome of a run after it was recorded; a run that cannot be recorded has failed."""
+    run_id = None
+    status = record.status
+    try:
+        recorded = recorder.record(record)
+        run_id = None if recorded is None else recorded.run_id
+    except Exception as refused:
+        status, error = RunStatus.FAILED, error or refused
+    return Outcome(
+        number=number,
+        name=record.name,
+        status=status,
+        config_hash=record.tags["config_hash"],
+        params=record.params,
+        metrics={metric.key: metric.value for metric in record.metrics if metric.step == 0},
+        run_id=run_id,
+        error=None if error is None else user_sentence(error) or f"{type(error).__name__}: {error}",
+        by_user=error is not None and user_sentence(error) is not None,
+        traceback=None if error is None else "".join(traceback.format_exception(error)),
+    )

@@ -1,0 +1,123 @@
+"""A grid's jobs, checked and handed to one of Hydra's launchers, and their outcomes taken as they arrive."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+
+from hypar_exp import runner
+from hypar_exp.reporting.console import console
+from hypar_exp.sweeps import PARENT
+from hypar_exp.sweeps.axes import Grid, values_of
+from hypar_exp.sweeps.job import end_as_killed
+from hypar_exp.sweeps.outcome import Inbox, Outcome
+from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.run_record import config_hash
+
+if TYPE_CHECKING:
+    from hydra.core.config_loader import ConfigLoader
+    from hydra.plugins.launcher import Launcher
+
+BETWEEN_LOOKS_S = 0.25
+
+
+def launch_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, launcher: Launcher) -> None:
+    """Run a grid's jobs with a launcher.
+
+    Args:
+        grid: the axes.
+        config: as Hydra composed it for the sweep itself; the launcher composes each job from it.
+        loader: composes a job.
+        launcher: set up with `config`.
+
+    Raises:
+        HydraException: a job that cannot be composed; nothing was run then.
+        UserError: the sweep cannot be recorded; nothing was run then.
+        SweepError: some of the jobs failed.
+    """
+    sweep = Sweep(grid, config)
+    hashes = [_hash_if_needed(loader.load_sweep_config(config, list(job)), config) for job in sweep.jobs]
+    if config.resume:
+        sweep.adopt_finished(hashes)
+    if config.dry_run:
+        _show_plan(sweep)
+        return
+    launched = sweep.left
+    if not launched:
+        console().print(f"All {len(sweep.jobs)} runs are finished already.")
+    with sweep.opened():
+        OmegaConf.save(config, sweep.folder / "multirun.yaml")
+        # it reaches every job, wherever that runs, because every launcher composes its jobs from these overrides
+        config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{PARENT}='{sweep.parent_id or ''}'")
+        if launched:
+            _launch(sweep, launched, launcher)
+
+
+def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
+    inbox = Inbox(sweep.folder)
+
+    def take_new() -> None:
+        for outcome in inbox.new():
+            sweep.note(launched[outcome.number], outcome)
+        sweep.show_progress()
+
+    try:
+        with _repeated(take_new):
+            returns = launcher.launch([sweep.jobs[at] for at in launched], initial_job_idx=0)
+    except Exception:
+        take_new()
+        raise
+    except BaseException:
+        take_new()
+        origin = runner.Origin(sweep.preset, sweep.parent_id)
+        for number, at in enumerate(launched):
+            if at not in sweep.outcomes:
+                killed = end_as_killed(sweep.folder / str(number), number, origin, sweep.recorder)
+                if killed is not None:
+                    sweep.note(at, killed)
+        raise
+    take_new()
+    for number, returned in enumerate(returns):  # what no shared folder brought, the launcher did
+        if launched[number] not in sweep.outcomes:
+            outcome = returned.return_value
+            assert isinstance(outcome, Outcome)
+            sweep.note(launched[number], outcome)
+
+
+@contextmanager
+def _repeated(action: Callable[[], None]) -> Iterator[None]:
+    """Do something again and again while the caller waits for something else."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(BETWEEN_LOOKS_S):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _hash_if_needed(job: DictConfig, config: DictConfig) -> str:
+    """The hash of a composed job; it costs a tenth of the composition, so only where it is asked for."""
+    if not config.resume:
+        return ""
+    with read_write(job), open_dict(job):
+        del job["hydra"]
+    return config_hash(runner.resolved(job))
+
+
+def _show_plan(sweep: Sweep) -> None:
+    left = sweep.left
+    console().print(f"{sweep.name}: {len(left)} runs to make, {len(sweep.jobs) - len(left)} finished already.")
+    keys = [axis.key for axis in sweep.grid.swept]
+    for at in left:
+        console().print("  " + " ".join(f"{key}={value}" for key, value in values_of(sweep.jobs[at], keys).items()))

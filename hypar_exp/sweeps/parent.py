@@ -1,0 +1,128 @@
+"""The parent run of a sweep: what it is called, and the numbers, table and picture that it ends with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hypar_exp.reporting.sweep_chart import chart_png
+from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
+from hypar_exp.sweeps.axes import Grid
+from hypar_exp.sweeps.outcome import Outcome
+from hypar_exp.sweeps.results import csv_of, parquet_of, table_of
+from hypar_exp.tracking.recorder import Metric, RunRecord, RunStatus
+from hypar_exp.tracking.run_record import source_tags
+
+GRID_TAG = "sweep_hash"
+"""The same for sweeps over the same values: one that ended early is continued under its own parent."""
+
+
+@dataclass(frozen=True)
+class SweepResults:
+    """What is known of a sweep's jobs, in the order of the grid."""
+
+    grid: Grid
+    jobs: Sequence[tuple[Mapping[str, str], Outcome]]
+    """Where each job that ended is on the axes, and its outcome."""
+
+    @property
+    def axes(self) -> list[str]:
+        return [axis.key for axis in self.grid.swept]
+
+    @property
+    def rows(self) -> list[Row]:
+        return [
+            Row(axes, outcome.metrics, "" if outcome.status is RunStatus.FINISHED else str(outcome.status))
+            for axes, outcome in self.jobs
+        ]
+
+    def count(self, status: RunStatus) -> int:
+        return sum(outcome.status is status for _, outcome in self.jobs)
+
+    @property
+    def left(self) -> int:
+        """Jobs that have not ended."""
+        return len(self.grid) - len(self.jobs)
+
+
+def title_of(grid: Grid, preset: str | None) -> str:
+    """The name of a sweep: its preset, else its axes."""
+    swept = " x ".join(axis.key for axis in grid.swept) or "one run"
+    return f"{preset}: {swept}" if preset else swept
+
+
+def grid_hash(grid: Grid) -> str:
+    """The same for the same axes."""
+    axes = [[axis.key, *axis.values] for axis in grid.axes if not axis.key.startswith(("tracking", "resume"))]
+    return hashlib.sha256(json.dumps(axes).encode()).hexdigest()[:16]
+
+
+def opening(grid: Grid, preset: str | None, folder: str) -> RunRecord:
+    """The record that opens the parent run."""
+    tags = source_tags() | {
+        "kind": "sweep",
+        "sweep_axes": " x ".join(axis.key for axis in grid.swept),
+        "sweep_folder": folder,
+        GRID_TAG: grid_hash(grid),
+    }
+    if preset:
+        tags["experiment"] = preset
+    return RunRecord(
+        name=title_of(grid, preset),
+        status=RunStatus.RUNNING,
+        start_time_ms=_now_ms(),
+        end_time_ms=_now_ms(),
+        params={axis.key: ", ".join(axis.values) for axis in grid.axes},
+        tags=tags,
+    )
+
+
+def closing(
+    name: str, status: RunStatus, results: SweepResults, files: Mapping[str, str | bytes], error: str | None
+) -> RunRecord:
+    """The record that ends the parent run.
+
+    Its metrics are the counts of its runs, the best of each main number (best/...), and those numbers by run
+    (run/..., a series whose step is the run's place in the sweep): the charts of the MLflow UI have something to show.
+    """
+    metrics = [
+        Metric("runs/finished", results.count(RunStatus.FINISHED)),
+        Metric("runs/failed", results.count(RunStatus.FAILED)),
+        Metric("runs/killed", results.count(RunStatus.KILLED)),
+        Metric("runs/left", results.left),
+    ]
+    for column in COLUMNS:
+        best = best_of(results.rows, column)
+        if best is not None:
+            metrics.append(Metric(f"best/{column.key}", best))
+        metrics += [
+            Metric(f"run/{column.key}", outcome.metrics[column.key], place)
+            for place, (_, outcome) in enumerate(results.jobs, 1)
+            if column.key in outcome.metrics
+        ]
+    tags = {"mlflow.note.content": markdown(results.axes, results.rows), "runs_left": str(results.left)}
+    return RunRecord(
+        name=name,
+        status=status,
+        start_time_ms=_now_ms(),
+        end_time_ms=_now_ms(),
+        params={},
+        tags=tags if error is None else tags | {"error": error},
+        metrics=tuple(metrics),
+        artifacts=files,
+    )
+
+
+def files_of(name: str, results: SweepResults) -> dict[str, str | bytes]:
+    """The files of a sweep: file name -> content."""
+    table = table_of(results.jobs)
+    files: dict[str, str | bytes] = {"sweep.csv": csv_of(table), "sweep.parquet": parquet_of(table)}
+    chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, name)
+    return files if chart is None else files | {"sweep.png": chart}
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

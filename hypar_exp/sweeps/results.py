@@ -1,0 +1,65 @@
+"""A sweep's runs as a table of everything: the axes, all params, all metrics, and how each run ended."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from hypar_exp.sweeps.outcome import Outcome
+
+Cell = str | float | int | None
+
+
+def table_of(jobs: Sequence[tuple[Mapping[str, str], Outcome]]) -> dict[str, list[Cell]]:
+    """Column -> values, a row a run.
+
+    Args:
+        jobs: where each run is on the axes, and its outcome.
+    """
+    rows: list[dict[str, Cell]] = [
+        {
+            **axes,
+            **{key: value for key, value in outcome.params.items() if key not in axes},
+            **outcome.metrics,
+            "status": str(outcome.status),
+            "name": outcome.name,
+            "run_id": outcome.run_id,
+            "config_hash": outcome.config_hash,
+            "error": outcome.error,
+        }
+        for axes, outcome in jobs
+    ]
+    first = list(jobs[0][0]) if jobs else []
+    columns = dict.fromkeys([*first, *(key for row in rows for key in row)])
+    return {column: _typed([row.get(column) for row in rows]) for column in columns}
+
+
+def csv_of(table: Mapping[str, Sequence[Cell]]) -> str:
+    """The table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
+    return text.getvalue()
+
+
+def parquet_of(table: Mapping[str, Sequence[Cell]]) -> bytes:
+    """The table as a Parquet file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    sink = pyarrow.BufferOutputStream()
+    parquet.write_table(pyarrow.table({key: pyarrow.array(values) for key, values in table.items()}), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _typed(values: list[Cell]) -> list[Cell]:
+    """A column of numbers as numbers, where all of it is; else as it was."""
+    for kind in (int, float):
+        try:
+            return [None if value is None else kind(value) if isinstance(value, str) else value for value in values]
+        except ValueError:
+            continue
+    return values

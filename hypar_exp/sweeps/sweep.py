@@ -1,0 +1,161 @@
+"""A sweep from its opening to its end: the parent run, what became of every job, and what is left when it ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+from omegaconf import DictConfig
+
+from hypar_exp.config import build_object
+from hypar_exp.errors import SweepError
+from hypar_exp.reporting.console import console, show_recorded
+from hypar_exp.reporting.progress import ProgressLine
+from hypar_exp.reporting.sweep_table import show_runs
+from hypar_exp.sweeps import parent
+from hypar_exp.sweeps.axes import Grid, values_of
+from hypar_exp.sweeps.outcome import Outcome
+from hypar_exp.sweeps.parent import SweepResults
+from hypar_exp.tracking.recorder import RecordedRun, Recorder, RunStatus
+from hypar_exp.tracking.repair import repair
+from hypar_exp.tracking.results import StoredRun
+from hypar_exp.tracking.run_record import VERSION_TAG, source_tags
+
+MOST_FAILURES = 20
+"""More failures than this are left to the file."""
+
+
+class Sweep:
+    """The jobs of a grid and their outcomes, under a parent run."""
+
+    def __init__(self, grid: Grid, config: DictConfig) -> None:
+        """Plan a sweep of `grid`; `config` is what Hydra composed for the sweep itself, with its `hydra` node.
+
+        Raises:
+            UserError: the sweep could not be recorded.
+        """
+        self.grid = grid
+        self.jobs = grid.jobs()
+        self.folder = Path(str(config.hydra.sweep.dir)).absolute()
+        self.preset: str | None = config.hydra.runtime.choices.get("experiment")
+        self.name = parent.title_of(grid, self.preset)
+        self.outcomes: dict[int, Outcome] = {}
+        """By the job's place in `jobs`."""
+        self.recorder = cast(Recorder, build_object(config, "tracking"))
+        self.recorder.check()
+        self._parent: RecordedRun | None = None
+        self._to_continue: StoredRun | None = None
+        self._progress = ProgressLine(len(self.jobs))
+        self._done = self._failed = 0
+
+    @property
+    def left(self) -> list[int]:
+        """The places of the jobs that have no outcome."""
+        return [at for at in range(len(self.jobs)) if at not in self.outcomes]
+
+    @property
+    def parent_id(self) -> str | None:
+        """The parent's run id once it is open; None where nothing is recorded."""
+        return None if self._parent is None else self._parent.run_id
+
+    def adopt_finished(self, hashes: Sequence[str]) -> None:
+        """Take the outcomes of the jobs that have a FINISHED run of this version; `hashes` are the jobs' own.
+
+        What dead processes left RUNNING is closed first. The last parent of this very grid is continued if it ended
+        early.
+        """
+        repair(self.recorder)
+        stored = self.recorder.results().runs(**{VERSION_TAG: source_tags()[VERSION_TAG]})
+        finished = {run.tags.get("config_hash"): run for run in stored if run.status == RunStatus.FINISHED}
+        for at, config_hash in enumerate(hashes):
+            if config_hash in finished:
+                self.note(at, _outcome_of(finished[config_hash], at))
+        parents = [run for run in stored if run.tags.get(parent.GRID_TAG) == parent.grid_hash(self.grid)]
+        if parents and parents[-1].status in (RunStatus.FAILED, RunStatus.KILLED):
+            self._to_continue = parents[-1]
+
+    def note(self, at: int, outcome: Outcome) -> None:
+        """Take the outcome of the job at a place."""
+        finished = outcome.status is RunStatus.FINISHED
+        self.outcomes[at] = outcome
+        self._done += finished
+        self._failed += not finished
+
+    def show_progress(self, *, at_end: bool = False) -> None:
+        """Show how far the sweep is."""
+        self._progress.show(self._done, self._failed, at_end=at_end)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Open the parent run; close it, whatever happens inside, with the table, the files and the picture.
+
+        Raises:
+            SweepError: some of the jobs failed.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        opening = parent.opening(self.grid, self.preset, str(self.folder))
+        if self._to_continue is None:
+            self._parent = self.recorder.record(opening)
+        else:
+            self._parent = self.recorder.amend(self._to_continue.run_id, opening)
+        try:
+            yield
+        except Exception as error:
+            self._close(RunStatus.FAILED, f"{type(error).__name__}: {error}")
+            raise
+        except BaseException:
+            self._close(RunStatus.KILLED, f"interrupted with {len(self.left)} of {len(self.jobs)} runs left")
+            raise
+        failure = self._failure()
+        self._close(RunStatus.FAILED if failure else RunStatus.FINISHED, str(failure) if failure else None)
+        if failure is not None:
+            raise failure
+
+    def _close(self, status: RunStatus, error: str | None) -> None:
+        keys = [axis.key for axis in self.grid.swept]
+        ended = [(values_of(self.jobs[at], keys), outcome) for at, outcome in sorted(self.outcomes.items())]
+        results = SweepResults(self.grid, ended)
+        self.show_progress(at_end=True)
+        files = parent.files_of(self.name, results)
+        for name, content in files.items():
+            (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        if self._parent is not None:
+            self.recorder.amend(self._parent.run_id, parent.closing(self.name, status, results, files, error))
+        show_runs(self.name, results.axes, results.rows)
+        out = console()
+        if status is RunStatus.KILLED:
+            out.print(f"{self._done} of {len(self.jobs)} runs are done; resume=true makes the others.")
+        out.print(f"Files in {self.folder}: {', '.join(files)}")
+        if self._parent is not None:
+            show_recorded(self._parent)
+
+    def _failure(self) -> SweepError | None:
+        failed = [(at, outcome) for at, outcome in sorted(self.outcomes.items()) if outcome.error is not None]
+        if not failed:
+            return None
+        keys = [axis.key for axis in self.grid.swept]
+        lines = [
+            f"{' '.join(f'{key}={value}' for key, value in values_of(self.jobs[at], keys).items())}: {outcome.error}"
+            for at, outcome in failed[:MOST_FAILURES]
+        ]
+        if len(failed) > MOST_FAILURES:
+            lines.append(f"{len(failed) - MOST_FAILURES} more are in {self.folder / 'sweep.csv'}")
+        return SweepError(
+            "\n  ".join([f"{len(failed)} of {len(self.jobs)} runs failed", *lines]),
+            by_user=all(outcome.by_user for _, outcome in failed),
+            tracebacks=[outcome.traceback for _, outcome in failed if outcome.traceback],
+        )
+
+
+def _outcome_of(run: StoredRun, at: int) -> Outcome:
+    return Outcome(
+        number=at,
+        name=run.name,
+        status=RunStatus(run.status),
+        config_hash=run.tags["config_hash"],
+        params=run.params,
+        metrics={key: value for key, value in run.metrics.items() if not key.startswith(("level/", "layer/"))},
+        run_id=run.run_id,
+    )
