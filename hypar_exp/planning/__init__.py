@@ -13,6 +13,8 @@ from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
+    DOTS,
+    PLAIN_DOTS,
     Plan,
     Split,
     checked_plan,
@@ -23,6 +25,7 @@ from hypar_exp.planning.plan import (
     split_named,
     split_types,
 )
+from hypar_exp.planning.plan_file import FromFile, read_plan
 from hypar_exp.planning.plan_space import PlanSpace
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
 from hypar_exp.planning.search import partition_hierarchy, partition_level
@@ -31,12 +34,15 @@ from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Strategy
 
 __all__ = [
     "COMMUNICATION",
+    "DOTS",
+    "PLAIN_DOTS",
     "AmountTables",
     "CommunicationModel",
     "CostedPlans",
     "Costs",
     "Elimination",
     "Fixed",
+    "FromFile",
     "HyPar",
     "LeastPlan",
     "Minimum",
@@ -62,6 +68,7 @@ __all__ = [
     "plan_communication",
     "plan_csv",
     "plan_rows",
+    "read_plan",
     "shard",
     "split_named",
     "split_types",

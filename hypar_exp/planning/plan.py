@@ -45,6 +45,10 @@ _WORDS = {
 }
 
 
+DOTS, PLAIN_DOTS = "○●◆", "oX#"
+"""A plan's entries as a terminal shows them, and as one without such characters does."""
+
+
 def split_named(label: str, where: str) -> Split:
     """The split of a label (dp, mp, op).
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.networks import Network
-from hypar_exp.planning import Plan, Split, legend_splits, level_names
+from hypar_exp.planning import DOTS, PLAIN_DOTS, Plan, Split, legend_splits, level_names
 from hypar_exp.reporting.units import quantity, significant
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.recorder import RecordedRun
@@ -113,7 +113,7 @@ def _upright(names: Sequence[str]) -> list[str]:
 
 def _dots(out: Console) -> dict[Split, str]:
     unicode = out.encoding.lower().startswith("utf")
-    return dict(zip(Split, "○●◆" if unicode else "oX#", strict=True))
+    return dict(zip(Split, DOTS if unicode else PLAIN_DOTS, strict=True))
 
 
 def _better(measured: Callable[[StepReport], float] | None, report: StepReport, baseline: StepReport) -> str:

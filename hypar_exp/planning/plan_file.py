@@ -1,0 +1,110 @@
+"""A user's own plan: a CSV file as runs record it, or the dots of the terminal pasted into a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hypar_exp.errors import did_you_mean
+from hypar_exp.networks.importers.text import Line, read_lines
+from hypar_exp.planning.plan import DOTS, PLAIN_DOTS, Plan, Split, level_names
+from hypar_exp.planning.problem import PlanningProblem
+
+SPLIT_OF = {
+    symbol: split for split in Split for symbol in (DOTS[split], PLAIN_DOTS[split], str(split.value), split.label)
+}
+
+
+@dataclass(frozen=True)
+class FromFile:
+    """The plan in the file `path`, whatever it costs."""
+
+    name: str
+    path: str
+
+    def plan(self, problem: PlanningProblem) -> Plan:
+        """The plan, uint8[levels, layers].
+
+        Raises:
+            UserError: the file cannot be read, or is no plan of this network and array; says file and line.
+        """
+        return read_plan(self.path, problem.network.layer_names, problem.levels)
+
+
+def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
+    """The plan in a file, uint8[levels, layers].
+
+    The file is CSV with the header `level,<layer names>` and a row for each of H1, H2, ..., or text in which the lines
+    that begin with H1, H2, ... hold a symbol for each layer (a wide plan's blocks below each other, and whatever the
+    terminal prints around them), or, where no line begins so, nothing but lines of symbols. A symbol is 0 1 2,
+    dp mp op, or a dot of the terminal.
+
+    Raises:
+        UserError: the file cannot be read, has another shape, or other symbols; says file and line.
+    """
+    lines = read_lines(path, "plan")
+    is_csv = lines[0].text.split(",")[0].strip() == "level"
+    rows = _csv_rows(lines, layer_names) if is_csv else _pasted_rows(lines)
+    for (name, row), expected in zip(rows.items(), level_names(len(rows)), strict=True):
+        if name != expected:
+            raise row.line.error(f"the level should be {expected} (got {name})")
+        if len(row.choices) != len(layer_names):
+            raise row.line.error(
+                f"{name} has {len(row.choices)} choices, but the network has {len(layer_names)} layers"
+            )
+    if len(rows) != levels:
+        raise lines[-1].error(f"array.levels is {levels}, but the plan has {len(rows)}")
+    return np.array([row.choices for row in rows.values()], dtype=np.uint8).reshape(levels, len(layer_names))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The choices of a level, in the network's order, and where they are (a wide plan's last block)."""
+
+    line: Line
+    choices: list[Split]
+
+
+def _csv_rows(lines: list[Line], layer_names: Sequence[str]) -> dict[str, _Row]:
+    head, *body = lines
+    columns = [cell.strip() for cell in head.text.split(",")]
+    for name in columns[1:]:
+        if name not in layer_names:
+            raise head.error(f"the network has no layer '{name}'{did_you_mean(name, layer_names)}")
+        if columns.count(name) > 1:
+            raise head.error(f"the layer '{name}' is there twice")
+    for name in layer_names:
+        if name not in columns[1:]:
+            raise head.error(f"the layer '{name}' is missing")
+    rows: dict[str, _Row] = {}
+    for line in body:
+        level, *cells = (cell.strip() for cell in line.text.split(","))
+        if level in rows:
+            raise line.error(f"the level {level} is there twice")
+        if len(cells) != len(layer_names):
+            raise line.error(f"{level} has {len(cells)} choices, but the network has {len(layer_names)} layers")
+        by_name = dict(zip(columns[1:], _splits(line, cells), strict=True))
+        rows[level] = _Row(line, [by_name[name] for name in layer_names])
+    return rows
+
+
+def _pasted_rows(lines: list[Line]) -> dict[str, _Row]:
+    named = [(line, match[1], match[2]) for line in lines if (match := re.match(r"(H\d+)\b(.*)", line.text))]
+    if not named:
+        named = [(line, f"H{number}", line.text) for number, line in enumerate(lines, 1)]
+    rows: dict[str, _Row] = {}
+    for line, level, text in named:
+        words = text.split()
+        choices = _splits(line, words if set(words) <= SPLIT_OF.keys() else list("".join(words)))
+        rows[level] = _Row(line, [*(rows[level].choices if level in rows else []), *choices])
+    return rows
+
+
+def _splits(line: Line, symbols: Sequence[str]) -> list[Split]:
+    for symbol in symbols:
+        if symbol not in SPLIT_OF:
+            raise line.error(f"'{symbol}' is no split; a plan is written in {' '.join(SPLIT_OF)}")
+    return [SPLIT_OF[symbol] for symbol in symbols]
