@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 AxisValues = Mapping[str, Sequence[str]]
 """Key -> values, in order."""
 MOST_PANELS, MOST_SERIES, MOST_NUMBERED_CELLS = 12, 12, 120
+SERIES_BY_NATURE = "strategy"
+"""What people compare side by side."""
 WIDE_RANGE = 20.0
 """Values that differ by more than this factor are drawn on a logarithmic scale."""
 COLOURS = (
@@ -116,8 +118,8 @@ def _lines(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) ->
 
 
 def _bars(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) -> None:
-    """Bars, in groups where there are two axes: the longer axis makes the groups."""
-    group_axis = max(axes, key=lambda key: len(axes[key]))
+    """Bars, in groups where there are two axes: the longer one makes the groups, but a strategy is a colour."""
+    group_axis = max(axes, key=lambda key: (key != SERIES_BY_NATURE, len(axes[key])))
     series_axis = next((key for key in axes if key != group_axis), None)
     groups, series = axes[group_axis], axes[series_axis] if series_axis else [None]
     width = 0.8 / len(series)
@@ -145,7 +147,7 @@ def _heat_map(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column)
         cells[y_values.index(row.axes[y_axis]), x_values.index(row.axes[x_axis])] = row.metrics[column.key]
     wide = _is_wide(rows, column)
     image = plot.imshow(cells, origin="lower", aspect="auto", cmap="viridis", norm=LogNorm() if wide else None)
-    plot.figure.colorbar(image, ax=plot, label=_named(column), format=lambda value, _: column.shown(value))
+    plot.figure.colorbar(image, ax=plot, label=_named(column), format=lambda value, _: _tick(column, value))
     plot.set_xticks(range(len(x_values)), x_values)
     plot.set_yticks(range(len(y_values)), y_values)
     plot.set_xlabel(x_axis)
@@ -154,18 +156,23 @@ def _heat_map(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column)
         for (y, x), value in np.ndenumerate(cells):
             if not np.isnan(value):
                 dark = float(image.norm(float(value))) < 0.6  # type: ignore[arg-type]
-                words = column.shown(value).replace(" ", "\n", 1)
-                plot.text(x, y, words, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+                plot.text(
+                    x, y, column.shown(value), ha="center", va="center", fontsize=8, color="white" if dark else "black"
+                )
 
 
 def _finish(plot: Axes, rows: Sequence[Row], column: Column, series_axis: str | None, *, from_zero: bool) -> None:
     if _is_wide(rows, column):
+        from matplotlib.ticker import LogLocator, NullFormatter
+
         plot.set_yscale("log")
+        plot.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        plot.yaxis.set_minor_formatter(NullFormatter())
     elif from_zero:
         plot.set_ylim(bottom=0)
     if column.unit is None:
         plot.axhline(1.0, color="#555555", linewidth=0.8, linestyle=":")
-    plot.yaxis.set_major_formatter(lambda value, _: column.shown(value))
+    plot.yaxis.set_major_formatter(lambda value, _: _tick(column, value))
     plot.grid(axis="y", alpha=0.3)
     plot.set_axisbelow(True)
     plot.set_ylabel(_named(column))
@@ -183,7 +190,7 @@ def _main_column(swept: AxisValues, rows: Sequence[Row]) -> Column:
 def _panel_axis(swept: AxisValues) -> str:
     """Of three axes the one to make panels of: names before numbers, then the one with most values that fit."""
     fitting = [key for key in swept if len(swept[key]) <= MOST_PANELS] or list(swept)
-    return max(fitting, key=lambda key: (key != "strategy", not _is_numeric(swept[key]), len(swept[key])))
+    return max(fitting, key=lambda key: (key != SERIES_BY_NATURE, not _is_numeric(swept[key]), len(swept[key])))
 
 
 def _is_wide(rows: Sequence[Row], column: Column) -> bool:
@@ -196,6 +203,13 @@ def _is_numeric(values: Sequence[str]) -> bool:
         return all(math.isfinite(float(value)) for value in values)
     except ValueError:
         return False
+
+
+def _tick(column: Column, value: float) -> str:
+    """A round number of an axis, without the zeros that a table's column needs."""
+    number, _, unit = column.shown(value).removesuffix("x").partition(" ")
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {unit}" if unit else f"{number}x"
 
 
 def _named(column: Column) -> str:

@@ -91,15 +91,17 @@ class Sweep:
     def opened(self) -> Iterator[None]:
         """Open the parent run; close it, whatever happens inside, with the table, the files and the picture.
 
+        Where no run is left to make there is no new parent.
+
         Raises:
             SweepError: some of the jobs failed.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         opening = parent.opening(self.grid, self.preset, str(self.folder))
-        if self._to_continue is None:
-            self._parent = self.recorder.record(opening)
-        else:
+        if self._to_continue is not None:
             self._parent = self.recorder.amend(self._to_continue.run_id, opening)
+        elif self.left:
+            self._parent = self.recorder.record(opening)
         try:
             yield
         except Exception as error:
