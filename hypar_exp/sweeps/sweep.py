@@ -63,11 +63,12 @@ class Sweep:
     def adopt_finished(self, hashes: Sequence[str]) -> None:
         """Take the outcomes of the jobs that have a FINISHED run of this version; `hashes` are the jobs' own.
 
-        What dead processes left RUNNING is closed first. The last parent of this very grid is continued if it ended
-        early.
+        A preset's sweep takes its own preset's runs only, so that the runs of each are together. What dead processes
+        left RUNNING is closed first. The last parent of this very grid is continued if it ended early.
         """
         repair(self.recorder)
-        stored = self.recorder.results().runs(**{VERSION_TAG: source_tags()[VERSION_TAG]})
+        tags = {VERSION_TAG: source_tags()[VERSION_TAG]} | ({"experiment": self.preset} if self.preset else {})
+        stored = self.recorder.results().runs(**tags)
         finished = {run.tags.get("config_hash"): run for run in stored if run.status == RunStatus.FINISHED}
         for at, config_hash in enumerate(hashes):
             if config_hash in finished:

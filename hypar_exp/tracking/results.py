@@ -25,6 +25,8 @@ class StoredRun:
     name: str
     status: str
     start_time_ms: int
+    end_time_ms: int | None
+    """None while it runs."""
     artifact_uri: str
     params: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -124,7 +126,7 @@ def _read(connection: sqlite3.Connection, experiment: str, tags: Mapping[str, st
         f"WHERE e.name = ? AND r.lifecycle_stage = 'active'{having}"
     )
     values = [experiment, *(part for tag in tags.items() for part in tag)]
-    columns = "r.run_uuid, r.experiment_id, r.name, r.status, r.start_time, r.artifact_uri"
+    columns = "r.run_uuid, r.experiment_id, r.name, r.status, r.start_time, r.end_time, r.artifact_uri"
     rows = connection.execute(f"SELECT {columns} {chosen} ORDER BY r.start_time, r.rowid", values).fetchall()
 
     def table(name: str) -> dict[str, dict[str, str]]:
@@ -139,12 +141,13 @@ def _read(connection: sqlite3.Connection, experiment: str, tags: Mapping[str, st
             name=name,
             status=status,
             start_time_ms=start_time_ms,
+            end_time_ms=end_time_ms,
             artifact_uri=artifact_uri,
             params=params.get(run_id, {}),
             tags=run_tags.get(run_id, {}),
             metrics={key: float(value) for key, value in metrics.get(run_id, {}).items()},
         )
-        for run_id, experiment_id, name, status, start_time_ms, artifact_uri in rows
+        for run_id, experiment_id, name, status, start_time_ms, end_time_ms, artifact_uri in rows
     ]
 
 
@@ -165,6 +168,7 @@ def _from_mlflow(run: object) -> StoredRun:
         name=run.info.run_name or "",
         status=run.info.status,
         start_time_ms=run.info.start_time,
+        end_time_ms=run.info.end_time,
         artifact_uri=run.info.artifact_uri or "",
         params=dict(run.data.params),
         tags=dict(run.data.tags),

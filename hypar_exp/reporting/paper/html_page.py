@@ -11,6 +11,7 @@ from hypar_exp.reporting.paper.comparison import Verdict
 from hypar_exp.reporting.paper.finding import Finding
 from hypar_exp.reporting.paper.markdown_page import percent
 
+KEY = {**{verdict: str(verdict) for verdict in Verdict}, Verdict.EQUAL: "equal to the printed digits"}
 STYLE = """
 :root { --ink: #1b1f24; --faint: #5b6570; --line: #d9dee3; --accent: #0b5394; }
 * { box-sizing: border-box; }
@@ -28,11 +29,10 @@ th, td { padding: 3px 10px; border-bottom: 1px solid var(--line); text-align: ri
 th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
 th.group { text-align: center; border-left: 1px solid var(--line); }
 td.label, th:first-child, .board td:first-child { text-align: left; }
-td.equal { background: #e3f1ea; } td.near { background: #e6f0f9; } td.close { background: #fdf3d8; }
-td.differs { background: #fbe3dc; }
 .note { font-size: 14px; margin: 4px 0 4px 0; padding-left: 28px; text-indent: -28px; max-width: 900px; }
 .key span { padding: 1px 8px; margin-right: 8px; border-radius: 3px; font-size: 14px; }
-.equal { background: #e3f1ea; } .near { background: #e6f0f9; } .close { background: #fdf3d8; }
+.equal { background: #dff0e6; } .within_1_percent { background: #e4eff9; }
+.within_3_percent { background: #fdf0cf; }
 .differs { background: #fbe3dc; }
 """
 
@@ -64,9 +64,9 @@ def _scoreboard(findings: Sequence[Finding]) -> str:
     lines = "".join(_line(finding) for finding in findings)
     totals = [sum(finding.tally[verdict] for finding in findings) for verdict in Verdict]
     bottom = "".join(f"<td><b>{total or ''}</b></td>" for total in totals)
+    key = "".join(f'<span class="{table.CLASSES[verdict]}">{words}</span>' for verdict, words in KEY.items())
     return (
-        '<p class="key"><span class="equal">equal to the printed digits</span><span class="near">within 1 %</span>'
-        '<span class="close">within 3 %</span><span class="differs">differs</span> '
+        f'<p class="key">{key} '
         '<span class="faint">~ was read off a plot; [1] is explained below its table</span></p>\n'
         f'<div class="wide"><table class="board"><thead><tr><th></th><th>values</th>{headings}'
         "<th>largest difference</th><th>without those explained</th></tr></thead>\n"

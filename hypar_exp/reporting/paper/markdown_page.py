@@ -18,14 +18,14 @@ Towards Hybrid Parallelism for Deep Learning Accelerator Array", HPCA 2019). A v
 the paper rounds, the printed one; otherwise its relative difference is given. Numbers read off a plot are marked `~`.
 Differences that we can explain carry the number of a note.
 
-This page is made, with the pictures, by `python -m hypar_exp.reproduce all docs=docs`.
+This page is made, with the pictures, by `python -m hypar_exp.reproduce all --docs docs`.
 
 """
 
 
 def markdown_page(findings: Sequence[Finding]) -> str:
     """The page: a scoreboard, then each table and figure."""
-    return INTRODUCTION + _scoreboard(findings) + "".join(_section(finding) for finding in findings)
+    return INTRODUCTION + _scoreboard(findings) + "".join(section(finding) for finding in findings)
 
 
 def _scoreboard(findings: Sequence[Finding]) -> str:
@@ -41,10 +41,11 @@ def _scoreboard(findings: Sequence[Finding]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(finding: Finding) -> str:
+def section(finding: Finding, *, picture: bool = True) -> str:
+    """One table or figure."""
     item = finding.item
     parts = [f"\n## {item.title}\n", f"{item.question}\n"]
-    if finding.svg is not None:
+    if picture and finding.svg is not None:
         parts.append(f"![{item.title}]({PICTURES}/{item.name}.svg)\n")
     parts.append(f"Values: {item.value}.\n")
     parts.append(table.markdown(finding.table))

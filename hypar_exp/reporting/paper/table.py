@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 MOST_COLUMN_GROUPS = 4
-CLASSES = {Verdict.EQUAL: "equal", Verdict.WITHIN_1: "near", Verdict.WITHIN_3: "close", Verdict.DIFFERS: "differs"}
+CLASSES = {
+    Verdict.EQUAL: "equal",
+    Verdict.WITHIN_1: "within_1_percent",
+    Verdict.WITHIN_3: "within_3_percent",
+    Verdict.DIFFERS: "differs",
+}
+"""Verdicts as names of classes and metrics."""
 COLOURS = {Verdict.EQUAL: "green", Verdict.WITHIN_1: "cyan", Verdict.WITHIN_3: "yellow", Verdict.DIFFERS: "red"}
 
 
@@ -85,13 +91,13 @@ def html(table: Table) -> str:
     return f"<table><thead>{head}</thead>\n<tbody>{body}</tbody></table>\n"
 
 
-def rich_table(table: Table, title: str) -> RichTable:
+def rich_table(table: Table) -> RichTable:
     """The table for the terminal."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for label in table.labels:
         shown.add_column(label)
     for heading in table.headings[len(table.labels) :]:
