@@ -25,6 +25,17 @@ def console() -> Console:
     return Console(highlight=False, emoji=False, soft_wrap=True)
 
 
+def print_uncut(table: Table) -> None:
+    """Print a table as wide as it is, so that no number is cut, also where the terminal breaks its lines then."""
+    out = console()
+    width = out.width
+    out.width = max(width, out.measure(table, options=out.options.update(width=10_000)).maximum)
+    try:
+        out.print(table)
+    finally:
+        out.width = width
+
+
 def show_plan(network: Network, plan: Plan, title: str) -> None:
     """Print a plan (uint8[levels, layers]) as figure 5 draws it, in blocks of as many layers as the width holds."""
     out = console()

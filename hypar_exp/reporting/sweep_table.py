@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hypar_exp.reporting.console import console
+from hypar_exp.reporting.console import console, print_uncut
 from hypar_exp.reporting.units import quantity, significant
 
 MOST_ROWS = 60
@@ -78,8 +76,7 @@ def show_runs(title: str, axes: Sequence[str], rows: Sequence[Row]) -> None:
         cells += [_cell(row, column, best[column.key]) for column in columns]
         table.add_row(*cells, *([Text(row.trouble, style="bold red")] if troubled else []))
     out = console()
-    with _wide_enough(out, table):
-        out.print(table)
+    print_uncut(table)
     if any(value is not None for value in best.values()):
         out.print("* best of its column")
     if len(rows) > MOST_ROWS:
@@ -95,17 +92,6 @@ def markdown(axes: Sequence[str], rows: Sequence[Row], most: int = 100) -> str:
         lines.append([*(row.axes.get(axis, "") for axis in axes), *numbers])
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return table if len(rows) <= most else f"{table}\n\n{len(rows) - most} more rows are in sweep.csv."
-
-
-@contextlib.contextmanager
-def _wide_enough(out: Console, table: Table) -> Iterator[None]:
-    """Let a table be as wide as it is, so that no number is cut, also where the terminal breaks its lines then."""
-    width = out.width
-    out.width = max(width, out.measure(table, options=out.options.update(width=10_000)).maximum)
-    try:
-        yield
-    finally:
-        out.width = width
 
 
 def _cell(row: Row, column: Column, best: float | None) -> Text:

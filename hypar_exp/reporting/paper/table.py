@@ -99,9 +99,10 @@ def rich_table(table: Table) -> RichTable:
 
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for label in table.labels:
-        shown.add_column(label)
-    for heading in table.headings[len(table.labels) :]:
-        shown.add_column(heading.replace(" ", "\n"), justify="right")
+        shown.add_column(label, no_wrap=True)
+    for group in table.groups:
+        for above, word in ((group, "ours"), ("", "published"), ("", "difference")):
+            shown.add_column(f"{above}\n{word}" if group else word, justify="right", no_wrap=True)
     for row in table.rows:
         shown.add_row(*(Text(cell.text, style=COLOURS[cell.verdict] if cell.verdict else "") for cell in row))
     return shown

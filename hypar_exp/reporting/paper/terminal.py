@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypar_exp.reporting.console import console
+from hypar_exp.reporting.console import console, print_uncut
 from hypar_exp.reporting.paper.comparison import Verdict
 from hypar_exp.reporting.paper.finding import Finding
 from hypar_exp.reporting.paper.markdown_page import percent
@@ -22,7 +22,7 @@ def show_finding(finding: Finding) -> None:
     out = console()
     out.print(finding.item.question, style="bold")
     out.print(f"Values: {finding.item.value}.")
-    out.print(rich_table(finding.table))
+    print_uncut(rich_table(finding.table))
     for number, text in finding.shown_notes:
         out.print(f"[{number}] {text}", markup=False)
     out.print(f"{finding.item.name}: {_words(finding)}.")
@@ -41,7 +41,7 @@ def show_scoreboard(findings: Sequence[Finding]) -> None:
         counts = [str(finding.tally[verdict] or "") for verdict in Verdict]
         largest = [percent(finding.largest_difference), percent(finding.largest_unexplained_difference)]
         table.add_row(finding.item.title, str(finding.compared_rows), *counts, *largest)
-    console().print(table)
+    print_uncut(table)
 
 
 def show_files(page: Path, ui_command: str | None) -> None:
