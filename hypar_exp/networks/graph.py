@@ -34,8 +34,8 @@ class Tensor:
 
     def resized(self, elements: int) -> Tensor:
         """What pooling, reshaping or slicing leaves: every part shrinks, or grows, with the whole."""
-        if elements == self.elements:
-            return self
+        if elements == self.elements or not self.elements:
+            return replace(self, elements=elements)
         parts = {at: max(1, round(part * elements / self.elements)) for at, part in self.parts.items()}
         return replace(self, elements=elements, parts=parts)
 

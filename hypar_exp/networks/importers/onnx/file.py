@@ -1,0 +1,180 @@
+"""Reading an ONNX file with the onnx package: parse, give every input its sizes, infer all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hypar_exp.checks import require_whole
+from hypar_exp.errors import UserError, did_you_mean
+
+MOST_BYTES = 2**31 - 1
+"""The largest file that protobuf reads; larger models keep their weights beside it, as external data."""
+MOST_SIZE = 2**31 - 1
+MOST_INFERRED_BYTES = 4096
+"""A larger constant is no shape, and shape inference need not see what is in it."""
+MOST_ROUNDS = 20
+
+
+def parse_file(path: str) -> Any:
+    """The ModelProto in a file, with its functions inlined and without its large constants' data.
+
+    Raises:
+        UserError: no onnx package, or a file that cannot be read or is no ONNX model.
+    """
+    try:
+        import onnx
+        from google.protobuf.message import DecodeError
+        from onnx.inliner import inline_local_functions
+    except ImportError:
+        raise UserError("reading ONNX files needs the onnx package: pip install 'hypar_exp[onnx]'") from None
+    file = Path(path)
+    try:
+        size = file.stat().st_size
+        if size > MOST_BYTES:
+            raise UserError(f"{path} is larger than 2 GB; save the model with its weights as external data")
+        proto = onnx.load_model_from_string(file.read_bytes())
+    except OSError as error:
+        raise UserError(f"the ONNX file {path} cannot be read: {error.strerror}") from None
+    except (DecodeError, ValueError, TypeError):
+        raise UserError(f"{path} is not an ONNX model, or is cut off") from None
+    if not all(isinstance(text, str) for text in _texts(proto.graph)):
+        raise UserError(f"{path} is not an ONNX model: it has names that are not text")
+    if not proto.graph.node:
+        raise UserError(f"{path} is not an ONNX model, or an empty one: it has no nodes")
+    if proto.functions:
+        try:
+            proto = inline_local_functions(proto)
+        except Exception as error:
+            raise UserError(f"{path}: its functions cannot be resolved: {_one_line(error)}") from None
+    for tensor in proto.graph.initializer:
+        _drop_data(tensor)
+    for node in proto.graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                _drop_data(attribute.t)
+    return proto
+
+
+def set_input_sizes(proto: Any, path: str, batch: int | None, shapes: Mapping[str, int | Sequence[int]]) -> int:
+    """Give every axis of every input its size; returns how many samples the inputs hold.
+
+    Raises:
+        UserError: an axis that has none, or sizes for what is not there.
+    """
+    if batch is not None:
+        require_whole("network", "batch", batch, least=1)
+    stored = {tensor.name for tensor in proto.graph.initializer}
+    inputs = [value for value in proto.graph.input if value.name not in stored]
+    axis_names = {axis.dim_param for value in inputs for axis in value.type.tensor_type.shape.dim if axis.dim_param}
+    known = axis_names | {value.name for value in inputs}
+    for key in shapes:
+        if key not in known:
+            raise UserError(
+                f"network.shapes: {path} has no input and no dynamic axis '{key}'{did_you_mean(key, known)}"
+            )
+    samples = batch
+    for value in inputs:
+        tensor = value.type.tensor_type
+        if value.name in shapes:
+            given = shapes[value.name]
+            sizes = [given] if isinstance(given, int) else list(given)
+            del tensor.shape.dim[:]
+            tensor.shape.dim.extend([type(tensor.shape).Dimension(dim_value=_size(value.name, size)) for size in sizes])
+        elif value.type.HasField("tensor_type") and not tensor.HasField("shape"):
+            raise UserError(f"the input '{value.name}' of {path} has no shape; give it as network.shapes.{value.name}")
+        for number, axis in enumerate(tensor.shape.dim):
+            if axis.HasField("dim_value") and axis.dim_value >= 0:
+                continue
+            if axis.dim_param in shapes:
+                axis.dim_value = _size(axis.dim_param, shapes[axis.dim_param])
+            elif number == 0:
+                axis.dim_value = samples or 1
+            else:
+                key, example = (axis.dim_param, "128") if axis.dim_param else (value.name, "[1,3,224,224]")
+                raise UserError(
+                    f"axis {number} of the input '{value.name}' of {path} is dynamic; give its size, as in "
+                    f"network.shapes={{{key}: {example}}}"
+                )
+        if samples is None and tensor.shape.dim:
+            samples = max(1, tensor.shape.dim[0].dim_value)
+    return samples or 1
+
+
+def infer_shapes(proto: Any, path: str) -> Any:
+    """The model with the sizes of its values as onnx infers them.
+
+    What an operator that onnx does not know writes is taken to be as large as what it reads.
+
+    Raises:
+        UserError: onnx refuses the model.
+    """
+    import onnx
+
+    for _ in range(MOST_ROUNDS):
+        try:
+            proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+        except Exception as error:
+            raise UserError(f"{path}: onnx cannot infer its shapes: {_one_line(error)}") from None
+        if not _assume_sizes(proto):
+            break
+    return proto
+
+
+def knows(operator: str, domain: str) -> bool:
+    """Whether the ONNX standard has the operator."""
+    import onnx
+
+    return bool(onnx.defs.has(operator, domain="" if domain == "ai.onnx" else domain))
+
+
+def _assume_sizes(proto: Any) -> bool:
+    """Give the outputs of unknown operators the sizes of their first inputs; False where there is nothing to do."""
+    graph = proto.graph
+    types = {value.name: value.type for value in (*graph.input, *graph.value_info, *graph.output)}
+    added = False
+    for node in graph.node:
+        if knows(node.op_type, node.domain) or not node.input or not node.output:
+            continue
+        arriving, leaving = types.get(node.input[0]), types.get(node.output[0])
+        if arriving is None or not arriving.tensor_type.HasField("shape"):
+            continue
+        if leaving is not None and leaving.tensor_type.HasField("shape"):
+            continue
+        if leaving is None:
+            value = graph.value_info.add(name=node.output[0])
+            value.type.CopyFrom(arriving)
+            types[node.output[0]] = value.type
+        else:
+            leaving.CopyFrom(arriving)
+        added = True
+    return added
+
+
+def _texts(graph: Any) -> Iterator[Any]:
+    """The names in a graph; protobuf hands out bytes where one is not UTF-8."""
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        yield value.name
+        yield from (axis.dim_param for axis in value.type.tensor_type.shape.dim)
+    yield from (tensor.name for tensor in graph.initializer)
+
+
+def _drop_data(tensor: Any) -> None:
+    if len(tensor.raw_data) > MOST_INFERRED_BYTES:
+        tensor.ClearField("raw_data")
+    for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data"):
+        if len(getattr(tensor, field)) > MOST_INFERRED_BYTES:
+            tensor.ClearField(field)
+
+
+def _size(key: str, size: Any) -> int:
+    require_whole("network.shapes", key, size, least=0, most=MOST_SIZE)
+    return int(size)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,148 @@
+"""An ONNX file as plain data: its nodes in order, its constants, and the sizes of its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypar_exp.errors import UserError
+from hypar_exp.networks.importers.onnx.file import infer_shapes, parse_file, set_input_sizes
+
+MOST_ELEMENTS = 2**53
+"""More than any tensor has; a file that says otherwise is damaged."""
+SHAPE_OPERATORS = ("Shape", "Size")
+RANDOM_OPERATORS = (
+    "RandomNormal",
+    "RandomUniform",
+    "RandomNormalLike",
+    "RandomUniformLike",
+    "Multinomial",
+    "Bernoulli",
+)
+PASSING_OPERATORS = frozenset(
+    ("Cast", "DequantizeLinear", "Identity", "QuantizeLinear", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+)
+"""Operators whose result is their first input in another form: it keeps its name."""
+Dims = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator."""
+
+    name: str
+    operator: str
+    domain: str
+    inputs: tuple[str, ...]
+    """Names of values; '' for an optional input that is not there."""
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    """Numbers, texts and lists of them; other kinds are left out."""
+    inner_weights: bool
+    """Whether a graph inside the node (of If, Loop or Scan) has weights of its own."""
+
+    def error(self, sentence: str) -> UserError:
+        """The error that this node causes."""
+        return UserError(f"node '{self.name or ', '.join(self.outputs)}' ({self.operator}): {sentence}")
+
+    def integer(self, attribute: str, default: int) -> int:
+        value = self.attributes.get(attribute, default)
+        if not isinstance(value, int):
+            raise self.error(f"its attribute {attribute} must be a whole number (got {value!r})")
+        return value
+
+
+@dataclass(frozen=True)
+class Model:
+    """A file's graph; every size includes the `batch` samples that the inputs hold."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    dims: Mapping[str, Dims]
+    """Value -> its sizes, where they are known."""
+    constants: Mapping[str, str]
+    """Values that do not depend on what the network reads, weights and all that is computed of weights and shapes,
+    each with the stored constant that it came from."""
+    batch: int
+
+    def elements(self, value: str) -> int | None:
+        """Elements of one sample (a fraction rounded up); None where the sizes are not known."""
+        dims = self.dims.get(value)
+        return None if dims is None else -(-math.prod(dims) // self.batch)
+
+
+def read_model(path: str, batch: int | None, shapes: Mapping[str, int | Sequence[int]]) -> Model:
+    """The plain data of an ONNX file; raises as `hypar_exp.networks.importers.onnx.load` does."""
+    proto = parse_file(path)
+    samples = set_input_sizes(proto, path, batch, shapes)
+    proto = infer_shapes(proto, path)
+    graph = proto.graph
+    dims = {value.name: sizes for value in _values(graph) if (sizes := _sizes(value)) is not None}
+    stored = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    stored |= {tensor.values.name: tuple(tensor.dims) for tensor in graph.sparse_initializer}
+    for constant, sizes in stored.items():
+        if min(sizes, default=1) < 0 or math.prod(sizes) > MOST_ELEMENTS:
+            raise UserError(f"{path}: the constant '{constant}' has the sizes {list(sizes)}")
+    nodes = tuple(_node(node) for node in graph.node)
+    return Model(
+        nodes=nodes,
+        inputs=tuple(value.name for value in graph.input if value.name not in stored),
+        outputs=tuple(value.name for value in graph.output),
+        dims=dims | stored,
+        constants=_constants(nodes, stored),
+        batch=samples,
+    )
+
+
+def _values(graph: Any) -> list[Any]:
+    return [*graph.input, *graph.value_info, *graph.output]
+
+
+def _sizes(value: Any) -> Dims | None:
+    """The sizes of a value, where each of them is known."""
+    if not value.type.HasField("tensor_type") or not value.type.tensor_type.HasField("shape"):
+        return None
+    axes = value.type.tensor_type.shape.dim
+    if any(not axis.HasField("dim_value") or axis.dim_value < 0 for axis in axes):
+        return None
+    sizes = tuple(axis.dim_value for axis in axes)
+    return sizes if math.prod(sizes) <= MOST_ELEMENTS else None
+
+
+def _node(proto: Any) -> Node:
+    import onnx
+
+    kinds = onnx.AttributeProto
+    simple = {kinds.INT: "i", kinds.FLOAT: "f", kinds.STRING: "s", kinds.INTS: "ints", kinds.FLOATS: "floats"}
+    attributes: dict[str, Any] = {}
+    for attribute in proto.attribute:
+        if attribute.type in simple:
+            value = getattr(attribute, simple[attribute.type])
+            plain = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+            attributes[attribute.name] = plain if isinstance(plain, int | float | str) else list(plain)
+    graphs = [attribute.g for attribute in proto.attribute if attribute.type == kinds.GRAPH]
+    return Node(
+        name=proto.name,
+        operator=proto.op_type,
+        domain=proto.domain,
+        inputs=tuple(proto.input),
+        outputs=tuple(proto.output),
+        attributes=attributes,
+        inner_weights=any(len(tensor.dims) >= 2 for graph in graphs for tensor in graph.initializer),
+    )
+
+
+def _constants(nodes: Sequence[Node], stored: Mapping[str, Dims]) -> dict[str, str]:
+    constants = {value: value for value in stored}
+    for node in nodes:
+        given = [value for value in node.inputs if value]
+        depends = any(value not in constants for value in given)
+        if node.operator in SHAPE_OPERATORS or not (depends or node.operator in RANDOM_OPERATORS):
+            for value in node.outputs:
+                passed_on = node.operator in PASSING_OPERATORS and given
+                constants[value] = constants.get(given[0], value) if passed_on else value
+    constants.pop("", None)
+    return constants

@@ -1,0 +1,145 @@
+"""From an ONNX graph to a network: what every node does to the tensors between the layers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hypar_exp.networks.graph import GraphBuilder, Tensor
+from hypar_exp.networks.importers.onnx import operators
+from hypar_exp.networks.importers.onnx.layers import LayerReader
+from hypar_exp.networks.importers.onnx.model import SHAPE_OPERATORS, Model, Node
+from hypar_exp.networks.importers.onnx.names import readable
+from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.network import Network
+
+
+def translate(model: Model, name: str, mapped: Mapping[str, str]) -> Network:
+    """The network of a model.
+
+    Raises:
+        UserError: an operator with weights that is not known, sizes that are needed and not known, or no layer at all.
+    """
+    translation = _Translation(model, mapped)
+    for node in model.nodes:
+        if not all(value in model.constants for value in node.outputs if value):
+            translation.read(node)
+    network = translation.graph.network(name, list(translation.tensors.values()))
+    names = readable(network.layer_names)
+    layers = tuple(dataclasses.replace(layer, name=fresh) for layer, fresh in zip(network.layers, names, strict=True))
+    return dataclasses.replace(network, layers=layers)
+
+
+class _Translation:
+    """The graph as far as it has been read, and the tensor behind every value that depends on what is read."""
+
+    def __init__(self, model: Model, mapped: Mapping[str, str]) -> None:
+        self.graph = GraphBuilder()
+        self.tensors = {value: Tensor(_elements(model, value, 1)) for value in model.inputs}
+        self._model = model
+        self._mapped = mapped
+        self._layers = LayerReader(model)
+        self._readers = Counter(
+            value for node in model.nodes if node.operator not in SHAPE_OPERATORS for value in set(node.inputs)
+        )
+        self._written_by: dict[str, int] = {}
+        """Value -> the layer whose output it is, as long as nothing else reads that."""
+
+    def read(self, node: Node) -> None:
+        """Add a node to the graph."""
+        operator = operators.operator_of(node, self._model, self._mapped)
+        reads = [value for value in node.inputs if value and value not in self._model.constants]
+        tensors = [self._tensor(node, value) for value in reads]
+        if operator in operators.RECURRENT:
+            self._recurrent(node, tensors)
+        elif operator in operators.FUSED_ATTENTION and any(
+            operators.is_matrix(v, self._model) for v in node.inputs[1:2]
+        ):
+            self._fused_attention(node, tensors)
+        elif operator in operators.PRODUCTS_OF_ATTENTION:
+            self._attention(node, tensors)
+        elif operator in operators.SIDE_BY_SIDE and tensors:
+            self._write(node, self.graph.concat(tensors))
+        elif (layer := self._layers.layer(node, operator)) is not None:
+            self._layer(node, layer, tensors)
+        elif operator in operators.MATRICES and len(tensors) > 1:
+            self._product(node, tensors)
+        else:
+            self._weightless(node, reads, tensors)
+
+    def _layer(self, node: Node, layer: Layer, tensors: Sequence[Tensor]) -> None:
+        at = len(self.graph.layers)
+        self._write(node, self.graph.layer(layer, tensors[0]), at)
+
+    def _recurrent(self, node: Node, tensors: Sequence[Tensor]) -> None:
+        """Two layers: the matrix that reads the sequence, and the one that reads the state at every step."""
+        arriving, recurrent = self._layers.recurrent(node)
+        gates = self.graph.layer(arriving, tensors[0])
+        state = self.graph.layer(recurrent, Tensor(recurrent.input.elements))
+        self.graph.add([gates, dataclasses.replace(state, elements=gates.elements)])
+        self._write(node, state)
+
+    def _fused_attention(self, node: Node, tensors: Sequence[Tensor]) -> None:
+        layer = self._layers.matrix(node, node.inputs[0], node.inputs[1])
+        made = self.graph.layer(layer, tensors[0])
+        third = max(1, layer.output.channels // 3)
+        positions = layer.output.positions
+        self._write(node, self.graph.product([made], third * positions, 2 * third * positions**2))
+
+    def _attention(self, node: Node, tensors: Sequence[Tensor]) -> None:
+        dims = self._model.dims.get(next((value for value in node.inputs[1:] if value), ""), ())
+        if len(dims) < 3 or not tensors:
+            raise node.error("the sizes of its key are not known; give the inputs' sizes with network.shapes")
+        positions = dims[-2] if len(dims) == 4 else dims[1]
+        query = tensors[0].elements
+        self._write(node, self.graph.product(tensors[:3], query, 2 * query * positions))
+
+    def _product(self, node: Node, tensors: Sequence[Tensor]) -> None:
+        macs = self._layers.product_macs(node)
+        elements = _elements(self._model, node.outputs[0], tensors[0].elements)
+        self._write(node, self.graph.product(tensors, elements, macs))
+
+    def _weightless(self, node: Node, reads: Sequence[str], tensors: Sequence[Tensor]) -> None:
+        """Whatever else there is: it makes of each tensor one of another size, or combines several."""
+        if not tensors:
+            self._write(node, Tensor(_elements(self._model, node.outputs[0], 1)))
+            return
+        tensor = tensors[0] if len(tensors) == 1 else self.graph.add(tensors)
+        writers = [
+            self._written_by[value] for value in reads if value in self._written_by and self._readers[value] == 1
+        ]
+        last = next((at for at in writers if list(tensor.parts) == [at]), None)
+        self._write(node, tensor, last if len(node.outputs) == 1 or node.operator == "Dropout" else None)
+
+    def _write(self, node: Node, tensor: Tensor, layer: int | None = None) -> None:
+        """Bind a node's outputs; the first is what `layer` writes, if one is named."""
+        for place, value in enumerate(node.outputs):
+            if value:
+                self.tensors[value] = tensor.resized(_elements(self._model, value, tensor.elements))
+            if value and place == 0 and layer is not None:
+                self._written_by[value] = layer
+                written = self.graph.layers[layer].output
+                if self.tensors[value].elements != written.elements:
+                    self.graph.set_output(layer, self._shape(value, self.graph.layers[layer]))
+
+    def _shape(self, value: str, layer: Layer) -> Shape:
+        """The shape of a value that `layer` writes: channels are where the layer has them."""
+        dims = self._model.dims.get(value, ())
+        elements = self.tensors[value].elements
+        channels = layer.output.channels
+        if channels > elements or elements % channels:
+            return Shape(elements)
+        if len(dims) == 4 and dims[1] == channels and dims[2] * dims[3] * channels == elements:
+            return Shape(channels, dims[2], dims[3])
+        return Shape(channels, elements // channels)
+
+    def _tensor(self, node: Node, value: str) -> Tensor:
+        if value not in self.tensors:
+            raise node.error(f"it reads '{value}', which nothing before it writes")
+        return self.tensors[value]
+
+
+def _elements(model: Model, value: str, otherwise: int) -> int:
+    found = model.elements(value)
+    return otherwise if found is None else found

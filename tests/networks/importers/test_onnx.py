@@ -1,0 +1,236 @@
+"""ONNX models: real ones against the networks of conf/network, and every kind of operator by hand."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hypar_exp import networks
+from hypar_exp.errors import UserError
+from hypar_exp.networks import Layer, Network, build
+from hypar_exp.networks.importers import onnx
+from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem
+from tests.networks.importers.onnx_models import LIGHT, floats, node, numbers, save, transformer_block, weights
+
+AS_EVALUATED = CommunicationModel(
+    within_layer={"dp": {"weight_gradient": 2}, "mp": {"output": 1, "output_error": 1}},
+    between_layers={"dp": {"mp": {"feature": 0.5, "error": 0.5}}},
+)
+
+
+def sizes(layer: Layer) -> tuple[Any, ...]:
+    return layer.kind, layer.input, layer.output, layer.weights, layer.output_positions, layer.extra_macs
+
+
+def edges(network: Network) -> Counter[tuple[Any, ...]]:
+    layers = network.layers
+    return Counter((sizes(layers[e.producer]), sizes(layers[e.consumer]), e.elements) for e in network.edges)
+
+
+@pytest.mark.parametrize("file", sorted(LIGHT.glob("*.onnx")), ids=lambda file: file.stem)
+def test_every_light_model_of_onnx_imports_and_plans(file: Path) -> None:
+    network = onnx.load(str(file))
+    plan = HyPar().plan(PlanningProblem(network, batch_size=256, levels=4, communication=AS_EVALUATED))
+    assert plan.shape == (4, len(network.layers))
+    assert str(network.layers[-1].output) == "1000"
+    assert len(set(network.layer_names)) == len(network.layers)
+
+
+def test_the_files_of_shared_import(shared: Path) -> None:
+    for file in sorted((shared / "inputs").glob("onnx_*/*.onnx")):
+        assert onnx.load(str(file)).layers
+    auto = onnx.load(str(shared / "inputs" / "onnx_other" / "deepautoencoder.onnx"))
+    # MLPerf Tiny's anomaly detection: 640, four times 128, 8, four times 128, 640
+    assert [layer.output.elements for layer in auto.layers] == [128] * 4 + [8] + [128] * 4 + [640]
+    swiglu = onnx.load(str(shared / "inputs" / "onnx_other" / "swiglu_1_16_32.onnx"))
+    # gate and value are multiplied: the later of the two fetches the other, and is read for both
+    assert [(edge.producer, edge.consumer, edge.elements) for edge in swiglu.edges] == [(0, 1, 32), (1, 2, 32)]
+
+
+def test_vgg19_is_vgg_e_layer_by_layer() -> None:
+    read, ours = onnx.load(str(LIGHT / "light_vgg19.onnx")), networks.load("vgg_e")
+    assert [sizes(layer) for layer in read.layers] == [sizes(layer) for layer in ours.layers]
+    assert read.edges == ours.edges
+    assert read.layer_names[:3] == ("conv1_1", "conv1_2", "conv2_1")
+
+
+def test_bvlc_alexnet_has_its_groups() -> None:
+    read = onnx.load(str(LIGHT / "light_bvlc_alexnet.onnx"))
+    # Krizhevsky et al.: 96 11x11x3, 256 5x5x48, 384 3x3x256, 384 3x3x192, 256 3x3x192, then 4096, 4096, 1000
+    kernels = [96 * 363, 256 * 25 * 48, 384 * 9 * 256, 384 * 9 * 192, 256 * 9 * 192]
+    assert [layer.weights for layer in read.layers] == [*kernels, 9216 * 4096, 4096 * 4096, 4096 * 1000]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("resnet50", "resnet50"), ("squeezenet", "squeezenet"), ("densenet121", "densenet121")]
+)
+def test_graphs_are_those_of_the_zoo(file: str, name: str) -> None:
+    read, ours = onnx.load(str(LIGHT / f"light_{file}.onnx")), networks.load(name)
+    assert Counter(layer.weights for layer in read.layers) == Counter(layer.weights for layer in ours.layers)
+    assert len(read.edges) == len(ours.edges)
+    if file == "resnet50":  # the others differ in where they round the sizes of their pools, or how they flatten
+        assert Counter(map(sizes, read.layers)) == Counter(map(sizes, ours.layers))
+
+
+def test_googlenet_has_the_published_weights_and_edges() -> None:
+    read, ours = onnx.load(str(LIGHT / "light_inception_v1.onnx")), networks.load("googlenet")
+    assert [layer.weights for layer in read.layers] == [layer.weights for layer in ours.layers]
+    assert [(e.producer, e.consumer) for e in read.edges] == [(e.producer, e.consumer) for e in ours.edges]
+
+
+def block(width: int, positions: int) -> Network:
+    return build(
+        "block",
+        [width, positions],
+        {
+            "query": {"matmul": width},
+            "key": {"matmul": width, "reads": "input"},
+            "value": {"matmul": width, "reads": "input"},
+            "attention": {"attention": ["query", "key", "value"]},
+            "output": {"matmul": width},
+            "up": {"matmul": 4 * width},
+            "down": {"matmul": width, "add": "output"},
+        },
+    )
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_transformer_block_as_pytorch_exports_it(tmp_path: Path, fixed: bool) -> None:
+    if fixed:  # four samples of seven tokens: every size is divided by four
+        read = onnx.load(transformer_block(tmp_path / "block.onnx", [4, 7, 24], width=24, heads=3))
+    else:
+        path = transformer_block(tmp_path / "block.onnx", ["batch", "tokens", 24], width=24, heads=3)
+        read = onnx.load(path, shapes={"tokens": 7})
+    ours = block(24, 7)
+    assert read.layer_names == ("attention/query", "attention/key", "attention/value", "output", "up", "down")
+    assert [sizes(layer) for layer in read.layers] == [sizes(layer) for layer in ours.layers]
+    assert read.edges == ours.edges
+
+
+def test_sizes_that_are_left_open_have_to_be_given(tmp_path: Path) -> None:
+    path = transformer_block(tmp_path / "block.onnx", ["batch", "tokens", 24], width=24, heads=3)
+    with pytest.raises(UserError, match=r"axis 1 of the input 'x' .* network.shapes=\{tokens: 128\}"):
+        onnx.load(path)
+    with pytest.raises(UserError, match="no dynamic axis 'token'; did you mean tokens"):
+        onnx.load(path, shapes={"token": 7})
+    whole = onnx.load(path, shapes={"x": [2, 7, 24]})
+    assert [sizes(layer) for layer in whole.layers] == [sizes(layer) for layer in block(24, 7).layers]
+    assert onnx.load(path, batch=8, shapes={"tokens": 7}).layers == whole.layers
+    with pytest.raises(UserError, match=r"network.shapes.tokens must be a whole number"):
+        onnx.load(path, shapes={"tokens": -3})
+    with pytest.raises(UserError, match=r"network.batch must be a whole number"):
+        onnx.load(path, batch=0)
+
+
+def only(path: str, **options: Any) -> Layer:
+    (layer,) = onnx.load(path, **options).layers
+    return layer
+
+
+def test_convolutions_of_every_kind(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    x = [floats("x", [2, 8, 10, 10])]
+    grouped = only(save(file, [node("Conv", "x w", "y", group=4)], x, "y", [weights("w", 12, 2, 3, 3)]))
+    assert sizes(grouped) == ("conv", networks.Shape(8, 10, 10), networks.Shape(12, 8, 8), 216, 64, 0)
+    one = only(save(file, [node("Conv", "x w", "y")], [floats("x", [2, 8, 10])], "y", [weights("w", 6, 8, 3)]))
+    assert sizes(one) == ("conv", networks.Shape(8, 10), networks.Shape(6, 8), 144, 8, 0)
+    three = only(
+        save(file, [node("Conv", "x w", "y")], [floats("x", [1, 2, 4, 5, 5])], "y", [weights("w", 3, 2, 2, 3, 3)])
+    )
+    assert (three.input.elements, three.output.elements, three.macs_at_output) == (200, 81, 108 * 27)
+    up = only(
+        save(file, [node("ConvTranspose", "x w", "y", strides=[2, 2])], x, "y", [weights("w", 8, 5, 2, 2)], opset=11)
+    )
+    assert sizes(up) == ("conv_transpose", networks.Shape(8, 10, 10), networks.Shape(5, 20, 20), 160, 100, 0)
+
+
+def test_matrices_of_every_kind(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    rows, tokens = [floats("x", [2, 6])], [floats("x", [2, 5, 6])]
+    fc = only(save(file, [node("Gemm", "x w b", "y", transB=1)], rows, "y", [weights("w", 4, 6), weights("b", 4)]))
+    assert sizes(fc) == ("fc", networks.Shape(6), networks.Shape(4), 24, 1, 0)
+    sequence = only(save(file, [node("MatMul", "x w", "y")], tokens, "y", [weights("w", 6, 4)]))
+    assert sizes(sequence) == ("matmul", networks.Shape(6, 5), networks.Shape(4, 5), 24, 5, 0)
+    einsum = node("Einsum", "x w", "y", equation="bij,jk->bik")
+    assert sizes(only(save(file, [einsum], tokens, "y", [weights("w", 6, 4)]))) == sizes(sequence)
+    transposed = [node("Transpose", "w", "wt"), node("MatMul", "x wt", "y")]
+    assert sizes(only(save(file, transposed, tokens, "y", [weights("w", 4, 6)]))) == sizes(sequence)
+    flattened = [node("Reshape", "x to", "r"), node("Gemm", "r w", "y")]
+    assert sizes(only(save(file, flattened, tokens, "y", [numbers("to", [-1, 6]), weights("w", 6, 4)]))) == sizes(
+        sequence
+    )
+
+
+def test_tables_recurrent_layers_and_attention_with_its_matrix(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    ids = floats("x", [2, 5])
+    ids.type.tensor_type.elem_type = 7
+    table = only(save(file, [node("Gather", "w x", "y")], [ids], "y", [weights("w", 100, 6)]))
+    assert (table.kind, table.weights, table.macs_at_input, str(table.output)) == ("embedding", 600, 0, "6x5x1")
+    matrices = [weights("w", 2, 16, 3), weights("r", 2, 16, 4)]
+    lstm = node("LSTM", "x w r", "y", hidden_size=4, direction="bidirectional")
+    network = onnx.load(save(file, [lstm], [floats("x", [7, 1, 3])], "y", matrices), batch=1)
+    assert [(layer.weights, layer.macs_at_output) for layer in network.layers] == [(96, 96 * 7), (128, 128 * 7)]
+    # the gates that the first matrix makes, four for each of 2 x 4 states and 7 steps
+    assert [(edge.producer, edge.consumer, edge.elements) for edge in network.edges] == [(0, 1, 4 * 2 * 4 * 7)]
+    fused = node("Attention", "x w b", "y", domain="com.microsoft", num_heads=2)
+    constants = [weights("w", 6, 18), weights("b", 18)]
+    layer = only(save(file, [fused], [floats("x", [2, 5, 6])], "y", constants, domains=["com.microsoft"]))
+    assert (layer.weights, layer.extra_macs) == (108, 2 * 5 * 5 * 6)
+
+
+def test_unknown_operators_pass_stop_or_are_mapped(tmp_path: Path) -> None:
+    plain = [node("MyGelu", "x", "g", domain="mine"), node("MatMul", "g w", "y")]
+    x = [floats("x", [2, 5, 6])]
+    path = save(tmp_path / "plain.onnx", plain, x, "y", [weights("w", 6, 4)], domains=["mine"])
+    expected = ("matmul", networks.Shape(6, 5), networks.Shape(4, 5), 24, 5, 0)
+    assert sizes(only(path)) == expected
+    custom = [node("MyLinear", "x b w", "y", domain="mine", name="head")]
+    path = save(tmp_path / "own.onnx", custom, x, "y", [weights("w", 6, 6), weights("b", 6)], domains=["mine"])
+    with pytest.raises(UserError) as error:
+        onnx.load(path)
+    assert str(error.value) == (
+        f"{path}: node 'head' (MyLinear): this operator has weights and is not known; say what it works like, as in "
+        "network.map={MyLinear: MatMul} (or Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN, Gather, or weightless)"
+    )
+    assert sizes(only(path, map={"MyLinear": "MatMul"}))[1:] == (networks.Shape(6, 5), networks.Shape(6, 5), 36, 5, 0)
+    with pytest.raises(UserError, match="no layers"):
+        onnx.load(path, map={"MyLinear": "weightless"})
+    with pytest.raises(UserError, match=r"network.map.MyLinear must be one of .* did you mean MatMul"):
+        onnx.load(path, map={"MyLinear": "Matmul"})
+
+
+def test_a_convolution_after_an_unknown_operator_still_has_its_sizes(tmp_path: Path) -> None:
+    nodes = [node("Mish2", "x", "m", domain="mine"), node("Relu", "m", "r"), node("Conv", "r w", "y")]
+    path = save(
+        tmp_path / "m.onnx", nodes, [floats("x", [1, 3, 8, 8])], "y", [weights("w", 4, 3, 3, 3)], domains=["mine"]
+    )
+    assert str(only(path).output) == "4x6x6"
+
+
+def test_external_data_is_not_looked_for(tmp_path: Path) -> None:
+    outside = weights("w", 6, 4)
+    outside.data_location = 1
+    outside.external_data.add(key="location", value="../../not/there.bin")
+    path = save(tmp_path / "m.onnx", [node("MatMul", "x w", "y")], [floats("x", [2, 6])], "y", [outside])
+    assert only(path).weights == 24
+
+
+def test_what_is_no_model_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "m.onnx"
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        onnx.load(str(file))
+    for content in (b"", b"name: vgg\n", b"\x00" * 1000):
+        file.write_bytes(content)
+        with pytest.raises(UserError, match="is not an ONNX model"):
+            onnx.load(str(file))
+    save(file, [node("Conv", "x w", "y")], [floats("x", [1, 3, 8, 8])], "y", [weights("w", 4, 5, 3, 3)])
+    with pytest.raises(UserError, match=r"its kernel wants 5 channels, but 3 come in|onnx cannot infer its shapes"):
+        onnx.load(str(file))
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(UserError, match=r"needs the onnx package: pip install 'hypar_exp\[onnx\]'"):
+        onnx.load(str(file))
