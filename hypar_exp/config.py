@@ -45,6 +45,8 @@ class RunConfig:
     """Samples a training step."""
     baseline: str | None = "dp"
     """The name of the strategy to compare with; it plans for the least communication, whatever the objective."""
+    gap: bool = False
+    """Whether a run says how far its plan is from the best one."""
     resume: bool = False
     """A sweep leaves out what is recorded already."""
     dry_run: bool = False
@@ -64,6 +66,7 @@ class Job:
     accounting: Accounting
     recorder: Recorder
     batch_size: int
+    gap: bool
     notes: list[str] = field(default_factory=list)
     """What the user should know and need not change."""
 
@@ -119,6 +122,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
+        gap=config["gap"],
     )
     accelerators = 2**job.array.levels
     if job.batch_size % accelerators:

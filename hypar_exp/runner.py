@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -16,10 +17,12 @@ from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
     COMMUNICATION,
+    OptimalityGap,
     Plan,
     PlanningProblem,
     Strategy,
     legend_splits,
+    optimality_gap,
     plan_csv,
     plan_rows,
 )
@@ -37,7 +40,7 @@ from hypar_exp.simulation import (
     simulate,
 )
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
-from hypar_exp.tracking.run_record import baseline_metrics_of, metrics_of, params_of, run_name, tags_of
+from hypar_exp.tracking.run_record import baseline_metrics_of, gap_metrics_of, metrics_of, params_of, run_name, tags_of
 
 Value = TypeVar("Value")
 
@@ -53,6 +56,9 @@ class Result:
     plan: Plan
     report: StepReport
     baseline: StepReport | None
+    gap: OptimalityGap | None
+    optimum: StepReport | None
+    """A step under the best plan, where the run has a gap."""
 
     @property
     def comparison(self) -> Comparison | None:
@@ -112,38 +118,65 @@ def evaluate(job: Job, call: Callable[..., Any] = call) -> Result:
 
     accounting, array, hardware = job.accounting, job.array, job.hardware
 
-    def plan_and_simulate(strategy: Strategy, objective: Objective) -> tuple[Plan, StepReport]:
-        plan, notes = call(_plan, strategy, objective, job.network, job.batch_size, array, hardware, accounting)
+    def planned(strategy: Strategy, objective: Objective) -> Plan:
+        problem = call(_problem, objective, job.network, job.batch_size, array, hardware, accounting)
+        plan, notes = call(_plan, strategy, problem)
         job.notes.extend(notes)
-        return plan, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size)
+        return cast(Plan, plan)
 
-    plan, report = plan_and_simulate(job.strategy, job.objective)
-    if job.baseline is None:
-        return Result(plan, report, None)
-    return Result(plan, report, plan_and_simulate(job.baseline, LEAST_COMMUNICATION)[1])
+    def simulated(plan: Plan) -> StepReport:
+        return cast(StepReport, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size))
+
+    plan = planned(job.strategy, job.objective)
+    baseline = None if job.baseline is None else simulated(planned(job.baseline, LEAST_COMMUNICATION))
+    if not job.gap:
+        return Result(plan, simulated(plan), baseline, None, None)
+    problem = call(_problem, job.objective, job.network, job.batch_size, array, hardware, accounting)
+    gap, notes = call(_gap, job.strategy, problem, plan)
+    job.notes.extend(notes)
+    return Result(plan, simulated(plan), baseline, gap, simulated(gap.optimal))
 
 
-def _plan(
-    strategy: Strategy,
+def _problem(
     objective: Objective,
     network: Network,
     batch_size: int,
     array: AcceleratorArray,
     hardware: Hardware,
     accounting: Accounting,
-) -> tuple[Plan, list[str]]:
-    """The plan of a strategy, and what it warned of."""
+) -> PlanningProblem:
     costs = objective.costs(network, batch_size, array, hardware, accounting)
+    return PlanningProblem(network, batch_size, array.levels, accounting.communication, costs)
+
+
+def _plan(strategy: Strategy, problem: PlanningProblem) -> tuple[Plan, list[str]]:
+    """The plan of a strategy, and what it warned of."""
+    with _noting() as notes:
+        return strategy.plan(problem), notes
+
+
+def _gap(strategy: Strategy, problem: PlanningProblem, plan: Plan) -> tuple[OptimalityGap, list[str]]:
+    """How far a strategy's plan is from the best of the splits that it chooses from, and what was warned of."""
+    with _noting() as notes:
+        return optimality_gap(problem, plan, getattr(strategy, "types", None)), notes
+
+
+@contextlib.contextmanager
+def _noting() -> Iterator[list[str]]:
+    """Warnings as notes, which are complete at the end of the block."""
+    notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        plan = strategy.plan(PlanningProblem(network, batch_size, array.levels, accounting.communication, costs))
-    return plan, [str(warning.message) for warning in caught]
+        yield notes
+    notes.extend(str(warning.message) for warning in caught)
 
 
 def _show(job: Job, result: Result) -> None:
     console.show_plan(job.network, result.plan, _title(job))
     baseline = None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
     console.show_report(_step(job), job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
+    if result.gap is not None:
+        console.show_gap(result.gap, job.objective.name)
     console.show_notes(job.notes)
 
 
@@ -180,6 +213,8 @@ def record_of(
         metrics = metrics_of(result.report)
         if result.baseline is not None and result.comparison is not None:
             metrics += baseline_metrics_of(result.comparison, result.baseline)
+        if result.gap is not None and result.optimum is not None:
+            metrics += gap_metrics_of(result.gap, result.optimum)
         artifacts |= _artifacts(job, result)
         tags["mlflow.note.content"] = _description(job, result)
     return RunRecord(
@@ -203,9 +238,11 @@ def resolved(config: DictConfig) -> Mapping[str, Any]:
 
 
 def _artifacts(job: Job, result: Result) -> dict[str, str]:
-    return {
-        "plan.csv": plan_csv(result.plan, job.network.layer_names),
-        "plan.svg": plan_svg(result.plan, job.network.layer_names, _title(job)),
+    names = job.network.layer_names
+    optimal = {} if result.gap is None else {"optimal_plan.csv": plan_csv(result.gap.optimal, names)}
+    return optimal | {
+        "plan.csv": plan_csv(result.plan, names),
+        "plan.svg": plan_svg(result.plan, names, _title(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
 
@@ -215,6 +252,8 @@ def _description(job: Job, result: Result) -> str:
     lines = [_title(job)]
     if result.comparison is not None and job.baseline is not None:
         lines.append(console.comparison_words(result.comparison, job.baseline.name))
+    if result.gap is not None:
+        lines.append(f"Optimality gap: {console.gap_words(result.gap, job.objective.name)}.")
     plan = "\n".join(plan_rows(result.plan))
     legend = ", ".join(f"{split.value} is {split.words}" for split in legend_splits(result.plan))
     return "\n\n".join([*lines, f"```\n{plan}\n```", f"{legend}; rows are levels H1, H2, ..."])

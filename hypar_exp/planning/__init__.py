@@ -11,6 +11,7 @@ from hypar_exp.planning.communication import (
 )
 from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
+from hypar_exp.planning.gap import OptimalityGap, optimality_gap
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
     DOTS,
@@ -47,6 +48,7 @@ __all__ = [
     "LeastPlan",
     "Minimum",
     "Optimal",
+    "OptimalityGap",
     "PairAmounts",
     "Plan",
     "PlanCommunication",
@@ -62,6 +64,7 @@ __all__ = [
     "legend_splits",
     "level_communication",
     "level_names",
+    "optimality_gap",
     "pair_amounts",
     "partition_hierarchy",
     "partition_level",

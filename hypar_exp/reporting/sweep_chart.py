@@ -36,8 +36,8 @@ def chart_png(axes: AxisValues, rows: Sequence[Row], title: str, column: Column 
         axes: the swept axes; those of one value play no part.
         rows: the runs; those without the number are left out.
         title: above it.
-        column: the number; None for the speedup where the strategy is swept and all runs have a baseline, else the
-            step time.
+        column: the number; None for the optimality gap where all runs have one, the speedup where the strategy is
+            swept and all runs have a baseline, and the step time else.
 
     Returns:
         None where there is nothing to draw, or more than a picture can hold (four axes, or too many panels or series).
@@ -156,9 +156,8 @@ def _heat_map(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column)
         for (y, x), value in np.ndenumerate(cells):
             if not np.isnan(value):
                 dark = float(image.norm(float(value))) < 0.6  # type: ignore[arg-type]
-                plot.text(
-                    x, y, column.shown(value), ha="center", va="center", fontsize=8, color="white" if dark else "black"
-                )
+                words = column.shown(value).removesuffix(" %")
+                plot.text(x, y, words, ha="center", va="center", fontsize=8, color="white" if dark else "black")
 
 
 def _finish(plot: Axes, rows: Sequence[Row], column: Column, series_axis: str | None, *, from_zero: bool) -> None:
@@ -183,6 +182,8 @@ def _finish(plot: Axes, rows: Sequence[Row], column: Column, series_axis: str | 
 
 def _main_column(swept: AxisValues, rows: Sequence[Row]) -> Column:
     by_key = {column.key: column for column in COLUMNS}
+    if rows and all("optimality_gap" in row.metrics for row in rows):
+        return by_key["optimality_gap"]
     compared = "strategy" in swept and all("speedup" in row.metrics for row in rows)
     return by_key["speedup" if compared else "step_time_s"]
 

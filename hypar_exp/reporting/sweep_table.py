@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.reporting.console import console, print_uncut
-from hypar_exp.reporting.units import quantity, significant
+from hypar_exp.reporting.units import percent, quantity, significant
 
 MOST_ROWS = 60
 """More rows than this are left to the file."""
@@ -23,10 +23,12 @@ class Column:
     key: str
     title: str
     unit: str | None
-    """None for a plain number."""
+    """None for a plain number, % for a share."""
     more_is_better: bool = False
 
     def shown(self, value: float) -> str:
+        if self.unit == "%":
+            return percent(value)
         return f"{significant(value)}x" if self.unit is None else quantity(value, self.unit)
 
 
@@ -37,6 +39,7 @@ COLUMNS = (
     Column("memory_per_accelerator_bytes", "memory", "B"),
     Column("speedup", "speedup", None, more_is_better=True),
     Column("energy_efficiency", "efficiency", None, more_is_better=True),
+    Column("optimality_gap", "optimality gap", "%"),
 )
 
 

@@ -18,6 +18,12 @@ def quantity(value: float, unit: str) -> str:
     return f"{significant(rounded / 10.0**power)} {_PREFIXES[power]}{unit}".rstrip()
 
 
+def percent(share: float) -> str:
+    """`percent(0.0191)` is "1.91 %"; two decimals are enough where they show something."""
+    value = 100 * share
+    return f"{value:.2f} %" if 0.01 <= value < 10 else f"{significant(value)} %"
+
+
 def significant(value: float) -> str:
     """Three significant digits without an exponent: 2.73, 16.0, 0.0121, 1,230."""
     if value == 0 or not math.isfinite(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import json
+import math
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hypar_exp
+from hypar_exp.planning import OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.recorder import Metric
@@ -70,6 +72,19 @@ def baseline_metrics_of(comparison: Comparison, baseline: StepReport) -> list[Me
         Metric("baseline/communication_bytes", baseline.communication_bytes),
         Metric("baseline/step_energy_j", baseline.step_energy_j),
         Metric("baseline/memory_per_accelerator_bytes", baseline.memory_per_accelerator_bytes),
+    ]
+
+
+def gap_metrics_of(gap: OptimalityGap, optimum: StepReport) -> list[Metric]:
+    """How far a run's plan is from the best one (not where the best costs nothing), and the best one's own totals."""
+    excess = [Metric("optimality_gap", gap.excess)] if math.isfinite(gap.excess) else []
+    return [
+        *excess,
+        Metric("optimal/differing_choices", float(gap.differing)),
+        Metric("optimal/step_time_s", optimum.step_time_s),
+        Metric("optimal/communication_bytes", optimum.communication_bytes),
+        Metric("optimal/step_energy_j", optimum.step_energy_j),
+        Metric("optimal/memory_per_accelerator_bytes", optimum.memory_per_accelerator_bytes),
     ]
 
 
