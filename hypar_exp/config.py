@@ -21,6 +21,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
+from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Objective
 from hypar_exp.tracking.recorder import Recorder
@@ -173,7 +174,11 @@ def build_object(config: DictConfig, group: str) -> object:
 
 
 def _strategy(name: str) -> DictConfig:
-    """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups."""
+    """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups.
+
+    A recorded configuration may run again from a folder of its own (`--config-path`), where there are no groups at
+    all; the package's own strategies are known there too.
+    """
     from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
 
@@ -184,6 +189,9 @@ def _strategy(name: str) -> DictConfig:
             if found.defaults_list:  # it builds on other files, which only a composition puts together
                 return cast(DictConfig, compose("config", overrides=[f"strategy={name}"]))
             return OmegaConf.create({"strategy": found.config})
+    shipped = CONF_DIR / "strategy" / f"{name}.yaml"
+    if shipped.is_file():
+        return OmegaConf.create({"strategy": OmegaConf.load(shipped)})
     known = loader.get_group_options("strategy")
     raise UserError(f"there is no strategy '{name}' to be the baseline{did_you_mean(name, known)}")
 
@@ -195,19 +203,28 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
         if key not in known and key != "_target_":
             raise UserError(f"{group} has no key '{key!s}'{did_you_mean(str(key), known)}")
     for spec in dataclasses.fields(schema):
-        if spec.name in node and spec.type in _SCALARS:
-            _require_type(f"{group}.{spec.name}", node[spec.name], str(spec.type))
+        # a type is a class, or text where its module postpones the evaluation of annotations
+        type_names = str(getattr(spec.type, "__name__", spec.type)).split(" | ")
+        if spec.name in node and all(name in _SCALARS for name in type_names):
+            _require_type(f"{group}.{spec.name}", node[spec.name], type_names)
     return node
 
 
-_SCALARS = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+_SCALARS: dict[str, tuple[tuple[type[Any], ...], str]] = {
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "str": ((str,), "text"),
+    "bool": ((bool,), "true or false"),
+    "None": ((type(None),), "null"),
+}
 
 
-def _require_type(key: str, value: Any, type_name: str) -> None:
-    of_type = isinstance(value, _SCALARS[type_name]) and (type_name == "bool" or not isinstance(value, bool))
-    if not of_type:
-        words = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"}
-        raise UserError(f"{key} must be {words[type_name]} (got {value!r})")
+def _require_type(key: str, value: Any, type_names: list[str]) -> None:
+    """One of the named types; true and false are no numbers, though Python has it so."""
+    for name in type_names:
+        if isinstance(value, _SCALARS[name][0]) and (name == "bool" or not isinstance(value, bool)):
+            return
+    raise UserError(f"{key} must be {' or '.join(_SCALARS[name][1] for name in type_names)} (got {value!r})")
 
 
 def _first_line(error: BaseException) -> str:

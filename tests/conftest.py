@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from hypar_exp.tracking import sqlite_database
 
 ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine
@@ -29,30 +33,46 @@ def shared() -> Path:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """Run `python -m hypar_exp ...` (or another module of the package) in a folder of the test's own."""
+    """`run_program` in a folder of the test's own."""
+    return functools.partial(run_program, cwd=tmp_path)
 
-    def run(
-        *arguments: str,
-        module: str = "hypar_exp",
-        expect: int | None = 0,
-        cwd: Path = tmp_path,
-        timeout: float = 120,
-        **environment: str,
-    ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=cwd,
-            env=program_environment(**environment),
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-        if expect is not None:
-            assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
 
-    return run
+@pytest.fixture(scope="session")
+def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty tracking database, made once: MLflow takes seconds for it."""
+    folder = tmp_path_factory.mktemp("new database")
+    sqlite_database.create(folder / "mlflow.db", folder / "artifacts")
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def database(new_database: Path, tmp_path: Path) -> Path:
+    """An empty tracking database where the program looks for it, for tests in which the first run is not the point."""
+    (tmp_path / "outputs").mkdir()
+    return Path(shutil.copy(new_database, tmp_path / "outputs" / "mlflow.db"))
+
+
+def run_program(
+    *arguments: str,
+    cwd: Path,
+    module: str = "hypar_exp",
+    expect: int | None = 0,
+    timeout: float = 120,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m hypar_exp ...`, or another module of the package, and expect an exit code (None: any)."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=cwd,
+        env=program_environment(**environment),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    if expect is not None:
+        assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
 
 
 def program_environment(**environment: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,20 +30,15 @@ class ServerRecorder:
         Raises:
             UserError: not within five seconds, or not as an MLflow server does.
         """
-        import urllib.request
-
         from hypar_exp.tracking.mlflow_client import SERVER_TIMEOUT_S
 
-        try:
-            with urllib.request.urlopen(f"{self.uri.rstrip('/')}/health", timeout=SERVER_TIMEOUT_S) as answer:
-                healthy = answer.status == 200
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "reason", None) or error
-            raise UserError(
-                f"the tracking server {self.uri} does not answer ({reason}); start it or set tracking.uri"
-            ) from None
-        if not healthy:
-            raise UserError(f"{self.uri} is not an MLflow tracking server; set tracking.uri")
+        answers: list[str] = []
+        asking = threading.Thread(target=lambda: answers.append(_health(self.uri, SERVER_TIMEOUT_S)), daemon=True)
+        asking.start()
+        asking.join(SERVER_TIMEOUT_S)  # a server that sends a byte now and then never runs into a socket's own timeout
+        problem = answers[0] if answers else "does not answer (timed out)"
+        if problem:
+            raise UserError(f"the tracking server {self.uri} {problem}; start it or set tracking.uri")
 
     def record(self, run: RunRecord) -> RecordedRun:
         """Keep a run, whole; see `record_many`."""
@@ -77,3 +73,17 @@ class ServerRecorder:
     def _recorded(self, experiment_id: str, run_id: str) -> RecordedRun:
         url = run_url(self.uri.rstrip("/"), experiment_id, run_id)
         return RecordedRun(run_id, experiment_id, store=self.uri, ui_command=None, url=url)
+
+
+def _health(uri: str, timeout_s: float) -> str:
+    """What is wrong with a server; nothing is ''."""
+    import urllib.error
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"{uri.rstrip('/')}/health", timeout=timeout_s) as answer:
+            return "" if answer.read(16).strip() == b"OK" else "is not an MLflow tracking server"
+    except urllib.error.HTTPError as error:
+        return f"is not an MLflow tracking server, or refuses to serve (it answers {error.code} {error.reason})"
+    except (OSError, ValueError) as error:
+        return f"does not answer ({getattr(error, 'reason', None) or error})"

@@ -1,0 +1,217 @@
+"""The main job from the command line: what a person sees, and what MLflow reads back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mlflow import MlflowClient
+
+from tests.conftest import ROOT, Command, run_program
+
+MAIN_JOB = ("network=vgg_e", "strategy=hypar", "array.levels=4")
+METRICS = {
+    "step_time_s",
+    "compute_time_s",
+    "communication_time_s",
+    "communication_bytes",
+    "step_energy_j",
+    "samples_per_s",
+    "memory_per_accelerator_bytes",
+    "speedup",
+    "energy_efficiency",
+}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The main job, run once: its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("main job")
+    return folder, run_program(*MAIN_JOB, cwd=folder).stdout
+
+
+def runs_in(folder: Path) -> list[Any]:
+    client = MlflowClient(f"sqlite:///{folder}/outputs/mlflow.db")
+    experiment = client.get_experiment_by_name("hypar_exp")
+    assert experiment is not None
+    return list(client.search_runs([experiment.experiment_id]))
+
+
+def test_a_person_sees_the_plan_the_numbers_and_where_they_are(recorded: tuple[Path, str]) -> None:
+    folder, printed = recorded
+    rows = [line.split() for line in printed.splitlines() if line.strip().startswith(("H1", "H2", "H3", "H4"))]
+    assert ["".join(row[1:]) for row in rows] == ["○" * 16 + "●" * 3] * 3 + ["○" * 15 + "●" * 4]
+    numbers = {line.strip()[:24].strip(): line.split() for line in printed.splitlines()}
+    assert "2.73x" in numbers["step time"]  # figure 6
+    assert {"2.76", "17.2", "GB"} <= set(printed.split())  # figure 8
+    assert f"mlflow ui --backend-store-uri 'sqlite:///{folder}/outputs/mlflow.db'" in printed
+    assert "\x1b" not in printed  # plain where it is no terminal
+
+
+def test_mlflow_reads_the_run_back(recorded: tuple[Path, str]) -> None:
+    folder, _ = recorded
+    (run,) = runs_in(folder)
+    assert run.info.status == "FINISHED"
+    assert run.data.metrics.keys() >= METRICS
+    assert run.data.metrics["speedup"] == pytest.approx(2.73, abs=0.005)
+    assert run.data.metrics["communication_bytes"] == pytest.approx(2.76e9, rel=0.005)
+    assert {
+        "network.name": "vgg_e",
+        "network.layers.conv1_2": "{conv: 64, kernel: 3, padding: 1, pool: 2}",
+        "strategy.name": "hypar",
+        "array.name": "htree",
+        "array.levels": "4",
+        "hardware.name": "hmc",
+        "hardware.link_bandwidth_bits_per_s": "1600000000.0",
+        "accounting.name": "as_evaluated",
+        "tracking.name": "sqlite",
+        "batch_size": "256",
+        "baseline": "dp",
+    }.items() <= run.data.params.items()
+    tags = run.data.tags
+    assert (tags["network"], tags["strategy"], tags["topology"]) == ("vgg_e", "hypar", "htree")
+    assert tags["hypar_exp.version"]
+    assert len(tags["config_hash"]) >= 16
+    assert run.info.run_name == "vgg_e hypar htree-16 b256"
+
+
+def test_series_have_a_point_for_each_level_and_layer(recorded: tuple[Path, str]) -> None:
+    folder, _ = recorded
+    client = MlflowClient(f"sqlite:///{folder}/outputs/mlflow.db")
+    (run,) = runs_in(folder)
+    by_level = client.get_metric_history(run.info.run_id, "level/communication_bytes")
+    assert [point.step for point in by_level] == [1, 2, 3, 4]
+    assert sum(point.value for point in by_level) == pytest.approx(run.data.metrics["communication_bytes"])
+    by_layer = client.get_metric_history(run.info.run_id, "layer/compute_time_s")
+    assert [point.step for point in by_layer] == list(range(1, 20))
+    assert sum(point.value for point in by_layer) == pytest.approx(run.data.metrics["compute_time_s"])
+
+
+def test_artifacts_say_the_same(recorded: tuple[Path, str]) -> None:
+    folder, _ = recorded
+    (run,) = runs_in(folder)
+    artifacts = folder / "outputs" / "artifacts" / run.info.run_id / "artifacts"
+    plan = list(csv.reader(io.StringIO((artifacts / "plan.csv").read_text())))
+    assert plan[0][:2] == ["level", "conv1_1"]
+    assert plan[0][-1] == "fc3"
+    assert [row[0] for row in plan[1:]] == ["H1", "H2", "H3", "H4"]
+    assert ["".join(row[1:]) for row in plan[1:]] == ["0" * 16 + "111"] * 3 + ["0" * 15 + "1111"]
+    picture = (artifacts / "plan.svg").read_text()
+    assert picture.count("<circle") >= 4 * 19
+    layers = list(csv.DictReader(io.StringIO((artifacts / "layers.csv").read_text())))
+    assert sum(float(row["communication_bytes"]) for row in layers) == pytest.approx(
+        run.data.metrics["communication_bytes"]
+    )
+    assert "link_bandwidth_bits_per_s: 1600000000.0" in (artifacts / "config.yaml").read_text()
+
+
+def test_hydra_s_own_outputs_are_below_outputs(recorded: tuple[Path, str]) -> None:
+    folder, _ = recorded
+    assert [entry.name for entry in folder.iterdir()] == ["outputs"]
+
+
+@pytest.mark.usefixtures("database")
+def test_the_recorded_configuration_runs_again_to_the_same_numbers(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c", "array=torus", "array.levels=3")
+    (first,) = runs_in(tmp_path)
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    recorded = tmp_path / "outputs" / "artifacts" / first.info.run_id / "artifacts" / "config.yaml"
+    (conf / "again.yaml").write_text(recorded.read_text())
+    command("--config-path", str(conf), "--config-name", "again", f"hydra.run.dir={tmp_path}/hydra")
+    again, _ = runs_in(tmp_path)
+    assert again.data.metrics == first.data.metrics
+    assert again.data.tags["config_hash"] == first.data.tags["config_hash"]
+
+
+@pytest.mark.usefixtures("database")
+def test_no_baseline_no_comparison(command: Command, tmp_path: Path) -> None:
+    printed = command("network=sconv", "baseline=null").stdout
+    (run,) = runs_in(tmp_path)
+    assert "speedup" not in run.data.metrics
+    assert "against" not in printed
+
+
+@pytest.mark.usefixtures("database")
+def test_another_baseline(command: Command, tmp_path: Path) -> None:
+    command("network=sfc", "strategy=dp", "baseline=hypar")
+    (run,) = runs_in(tmp_path)
+    assert run.data.metrics["speedup"] == pytest.approx(1 / 23.48, rel=0.001)  # figure 6, the other way round
+
+
+@pytest.mark.usefixtures("database")
+def test_a_user_s_network_file(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("input: [3, 8, 8]\nlayers:\n  c: {conv: 4, kernel: 3}\n  f: {fc: 10}\n")
+    command("network=file", "network.path=mine.yaml", "array.levels=2")
+    (run,) = runs_in(tmp_path)
+    assert run.data.params["network.name"] == "mine"
+    assert run.info.run_name.startswith("mine hypar")
+
+
+@pytest.mark.usefixtures("database")
+def test_a_user_s_own_groups_and_strategy(command: Command, tmp_path: Path) -> None:
+    """A package and a folder of configurations of the user's own, with no registry to edit."""
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "import numpy as np\n"
+        "@dataclass(frozen=True)\n"
+        "class LastLayer:\n"
+        "    name: str\n"
+        "    layers: int = 1\n"
+        "    def plan(self, problem):\n"
+        "        plan = np.zeros((problem.levels, len(problem.network.layers)), dtype=np.uint8)\n"
+        "        plan[:, -self.layers:] = 1\n"
+        "        return plan\n"
+    )
+    group = tmp_path / "own" / "strategy"
+    group.mkdir(parents=True)
+    (group / "last.yaml").write_text("_target_: mine.LastLayer\nname: last\nlayers: 2\n")
+    own = ("--config-dir", "own", "strategy=last", "network=lenet_c", "array.levels=2")
+    path = {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    assert "○ ○ ● ●" in command(*own, **path).stdout
+    refused = command(*own, "strategy.layers=two", expect=2, **path)
+    assert refused.stderr == "hypar_exp: strategy.layers must be a whole number (got 'two')\n"
+    assert len(runs_in(tmp_path)) == 1
+
+
+def test_a_batch_that_the_array_does_not_divide_is_said_once(command: Command) -> None:
+    printed = command("network=lenet_c", "batch_size=100", "tracking=none").stdout
+    assert printed.count("a batch of 100 is not a multiple of 16 accelerators") == 1
+
+
+def test_a_terminal_without_unicode_gets_plain_dots(command: Command) -> None:
+    printed = command("network=lenet_c", "tracking=none", PYTHONIOENCODING="ascii").stdout
+    assert " H1  o o X X" in printed
+
+
+def test_tracking_none_leaves_no_database(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c", "tracking=none")
+    assert not list(tmp_path.rglob("*.db"))
+
+
+def test_the_configuration_is_shown_without_running(command: Command, tmp_path: Path) -> None:
+    assert "link_bandwidth_bits_per_s: 1600000000.0" in command("--cfg", "job").stdout
+    assert "strategy: accpar, dp" in command("--help").stdout
+    assert not list(tmp_path.rglob("*.db"))
+
+
+def test_telemetry_is_off(command: Command, tmp_path: Path) -> None:
+    """Whatever MLflow would send, it is told not to before it is imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, json, os, sys\n"
+        "atexit.register(lambda: open('env.json', 'w').write(json.dumps([os.environ.get('MLFLOW_DISABLE_TELEMETRY'),"
+        " 'mlflow' in sys.modules])))\n"
+    )
+    path = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    command("network=lenet_c", **path)  # the first run makes the database, with MLflow
+    assert json.loads((tmp_path / "env.json").read_text()) == ["true", True]
+
+
+def test_no_run_is_left_running(recorded: tuple[Path, str]) -> None:
+    with sqlite3.connect(recorded[0] / "outputs" / "mlflow.db") as connection:
+        assert connection.execute("SELECT DISTINCT status FROM runs").fetchall() == [("FINISHED",)]
