@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from hydra.core.config_store import ConfigStore
 from hydra.errors import InstantiationException
-from omegaconf import MISSING, DictConfig, OmegaConf, open_dict
+from omegaconf import MISSING, DictConfig, ListConfig, OmegaConf, open_dict
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from hypar_exp.checks import require_whole
@@ -93,7 +93,7 @@ class Builder:
 
     def baseline(self, name: str) -> object:
         """The strategy that is compared with."""
-        return build_object(_strategy(name), "strategy")
+        return build_object(_strategy(name, "to be the baseline"), "strategy")
 
 
 def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
@@ -173,7 +173,7 @@ def build_object(config: DictConfig, group: str) -> object:
         raise UserError(f"{group}._target_ cannot be used: {_first_line(error)}") from error
 
 
-def _strategy(name: str) -> DictConfig:
+def _strategy(name: str, what_for: str) -> DictConfig:
     """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups.
 
     A recorded configuration may run again from a folder of its own (`--config-path`), where there are no groups at
@@ -193,7 +193,7 @@ def _strategy(name: str) -> DictConfig:
     if shipped.is_file():
         return OmegaConf.create({"strategy": OmegaConf.load(shipped)})
     known = loader.get_group_options("strategy")
-    raise UserError(f"there is no strategy '{name}' to be the baseline{did_you_mean(name, known)}")
+    raise UserError(f"there is no strategy '{name}' {what_for}{did_you_mean(name, known)}")
 
 
 def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
@@ -207,7 +207,20 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
         type_names = str(getattr(spec.type, "__name__", spec.type)).split(" | ")
         if spec.name in node and all(name in _SCALARS for name in type_names):
             _require_type(f"{group}.{spec.name}", node[spec.name], type_names)
+        if spec.name in node and spec.type in _STRATEGIES:
+            node = node.copy()
+            node[spec.name] = _named_strategies(node[spec.name], f"{group}.{spec.name}")
     return node
+
+
+_STRATEGIES = ("Strategy", "Sequence[Strategy]")
+
+
+def _named_strategies(value: Any, key: str) -> Any:
+    """The configurations of strategies that a field gives by name, alone or in a list."""
+    if isinstance(value, ListConfig):
+        return [_named_strategies(name, key) for name in value]
+    return _strategy(value, f"for {key}")["strategy"] if isinstance(value, str) else value
 
 
 _SCALARS: dict[str, tuple[tuple[type[Any], ...], str]] = {

@@ -17,18 +17,25 @@ from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
     COMMUNICATION,
+    Exploration,
     OptimalityGap,
     Plan,
+    Planned,
     PlanningProblem,
+    Progress,
     Strategy,
     legend_splits,
+    no_progress,
     optimality_gap,
     plan_csv,
     plan_rows,
+    planned,
 )
 from hypar_exp.reporting import console
+from hypar_exp.reporting.exploration import exploration_artifacts, show_exploration
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.reporting.progress import PlanCounter
 from hypar_exp.simulation import (
     AcceleratorArray,
     Accounting,
@@ -36,11 +43,20 @@ from hypar_exp.simulation import (
     Comparison,
     Hardware,
     Objective,
+    PlanCosts,
     StepReport,
     simulate,
 )
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
-from hypar_exp.tracking.run_record import baseline_metrics_of, gap_metrics_of, metrics_of, params_of, run_name, tags_of
+from hypar_exp.tracking.run_record import (
+    baseline_metrics_of,
+    exploration_metrics_of,
+    gap_metrics_of,
+    metrics_of,
+    params_of,
+    run_name,
+    tags_of,
+)
 
 Value = TypeVar("Value")
 
@@ -56,6 +72,8 @@ class Result:
     plan: Plan
     report: StepReport
     baseline: StepReport | None
+    exploration: Exploration | None
+    """What the strategy found out about other plans."""
     gap: OptimalityGap | None
     optimum: StepReport | None
     """A step under the best plan, where the run has a gap."""
@@ -90,7 +108,7 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     job.recorder.check()
     started_ms = _now_ms()
     try:
-        result = evaluate(job)
+        result = evaluate(job, progress=PlanCounter())
         _show(job, result)
     except UserError:
         raise
@@ -108,33 +126,37 @@ def call(function: Callable[..., Value], *arguments: Any) -> Value:
     return function(*arguments)
 
 
-def evaluate(job: Job, call: Callable[..., Any] = call) -> Result:
+def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result:
     """Plan with the strategy and its baseline, and simulate both.
 
     Args:
         job: what to plan and simulate.
         call: calls the functions that depend on nothing but their arguments.
+        progress: see `PlanningProblem`.
     """
 
     accounting, array, hardware = job.accounting, job.array, job.hardware
 
-    def planned(strategy: Strategy, objective: Objective) -> Plan:
-        problem = call(_problem, objective, job.network, job.batch_size, array, hardware, accounting)
-        plan, notes = call(_plan, strategy, problem)
+    def found_by(strategy: Strategy, objective: Objective) -> Planned:
+        found, notes = call(_plan, strategy, problem_for(objective))
         job.notes.extend(notes)
-        return cast(Plan, plan)
+        return cast(Planned, found)
+
+    def problem_for(objective: Objective) -> PlanningProblem:
+        asked = objective, job.network, job.batch_size, array, hardware, accounting, progress
+        return cast(PlanningProblem, call(_problem, *asked))
 
     def simulated(plan: Plan) -> StepReport:
         return cast(StepReport, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size))
 
-    plan = planned(job.strategy, job.objective)
-    baseline = None if job.baseline is None else simulated(planned(job.baseline, LEAST_COMMUNICATION))
+    found = found_by(job.strategy, job.objective)
+    plan, report = found.plan, simulated(found.plan)
+    baseline = None if job.baseline is None else simulated(found_by(job.baseline, LEAST_COMMUNICATION).plan)
     if not job.gap:
-        return Result(plan, simulated(plan), baseline, None, None)
-    problem = call(_problem, job.objective, job.network, job.batch_size, array, hardware, accounting)
-    gap, notes = call(_gap, job.strategy, problem, plan)
+        return Result(plan, report, baseline, found.exploration, None, None)
+    gap, notes = call(_gap, job.strategy, problem_for(job.objective), plan)
     job.notes.extend(notes)
-    return Result(plan, simulated(plan), baseline, gap, simulated(gap.optimal))
+    return Result(plan, report, baseline, found.exploration, gap, simulated(gap.optimal))
 
 
 def _problem(
@@ -144,15 +166,23 @@ def _problem(
     array: AcceleratorArray,
     hardware: Hardware,
     accounting: Accounting,
+    progress: Progress,
 ) -> PlanningProblem:
-    costs = objective.costs(network, batch_size, array, hardware, accounting)
-    return PlanningProblem(network, batch_size, array.levels, accounting.communication, costs)
+    return PlanningProblem(
+        network,
+        batch_size,
+        array.levels,
+        accounting.communication,
+        costs=objective.costs(network, batch_size, array, hardware, accounting),
+        simulator=PlanCosts(network, array, hardware, accounting, batch_size),
+        progress=progress,
+    )
 
 
-def _plan(strategy: Strategy, problem: PlanningProblem) -> tuple[Plan, list[str]]:
+def _plan(strategy: Strategy, problem: PlanningProblem) -> tuple[Planned, list[str]]:
     """The plan of a strategy, and what it warned of."""
     with _noting() as notes:
-        return strategy.plan(problem), notes
+        return planned(strategy, problem), notes
 
 
 def _gap(strategy: Strategy, problem: PlanningProblem, plan: Plan) -> tuple[OptimalityGap, list[str]]:
@@ -177,6 +207,8 @@ def _show(job: Job, result: Result) -> None:
     console.show_report(_step(job), job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
     if result.gap is not None:
         console.show_gap(result.gap, job.objective.name)
+    if result.exploration is not None:
+        show_exploration(result.exploration)
     console.show_notes(job.notes)
 
 
@@ -215,6 +247,8 @@ def record_of(
             metrics += baseline_metrics_of(result.comparison, result.baseline)
         if result.gap is not None and result.optimum is not None:
             metrics += gap_metrics_of(result.gap, result.optimum)
+        if result.exploration is not None:
+            metrics += exploration_metrics_of(result.exploration)
         artifacts |= _artifacts(job, result)
         tags["mlflow.note.content"] = _description(job, result)
     return RunRecord(
@@ -239,12 +273,16 @@ def resolved(config: DictConfig) -> Mapping[str, Any]:
 
 def _artifacts(job: Job, result: Result) -> dict[str, str]:
     names = job.network.layer_names
-    optimal = {} if result.gap is None else {"optimal_plan.csv": plan_csv(result.gap.optimal, names)}
-    return optimal | {
+    artifacts = {
         "plan.csv": plan_csv(result.plan, names),
         "plan.svg": plan_svg(result.plan, names, _title(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
+    if result.gap is not None:
+        artifacts["optimal_plan.csv"] = plan_csv(result.gap.optimal, names)
+    if result.exploration is not None:
+        artifacts |= exploration_artifacts(result.exploration, _title(job))
+    return artifacts
 
 
 def _description(job: Job, result: Result) -> str:

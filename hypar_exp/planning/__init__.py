@@ -11,6 +11,8 @@ from hypar_exp.planning.communication import (
 )
 from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
+from hypar_exp.planning.exploration import Exploration, Points
+from hypar_exp.planning.explore import Explore
 from hypar_exp.planning.gap import OptimalityGap, optimality_gap
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
@@ -28,10 +30,10 @@ from hypar_exp.planning.plan import (
 )
 from hypar_exp.planning.plan_file import FromFile, read_plan
 from hypar_exp.planning.plan_space import PlanSpace
-from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
+from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, Progress, StepCosts, no_progress
 from hypar_exp.planning.search import partition_hierarchy, partition_level
 from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
-from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Strategy
+from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Planned, Strategy, planned
 
 __all__ = [
     "COMMUNICATION",
@@ -42,6 +44,8 @@ __all__ = [
     "CostedPlans",
     "Costs",
     "Elimination",
+    "Exploration",
+    "Explore",
     "Fixed",
     "FromFile",
     "HyPar",
@@ -53,8 +57,11 @@ __all__ = [
     "Plan",
     "PlanCommunication",
     "PlanSpace",
+    "Planned",
     "PlanningProblem",
     "PlanningWarning",
+    "Points",
+    "Progress",
     "ShardedTensors",
     "Split",
     "StepCosts",
@@ -64,6 +71,7 @@ __all__ = [
     "legend_splits",
     "level_communication",
     "level_names",
+    "no_progress",
     "optimality_gap",
     "pair_amounts",
     "partition_hierarchy",
@@ -71,6 +79,7 @@ __all__ = [
     "plan_communication",
     "plan_csv",
     "plan_rows",
+    "planned",
     "read_plan",
     "shard",
     "split_named",

@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, level_communication
+from hypar_exp.planning.costs import Costs
 from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.sharding import choices_above
 
 COMMUNICATION = "communication"
 """The paper's objective, and the only one that its search serves."""
+
+
+Progress = Callable[[int, int], None]
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +45,21 @@ class StepCosts:
 
 @dataclass(frozen=True)
 class PlanningProblem:
-    """All that a strategy may look at: the network, the step's batch, the array's levels, and what is paid for."""
+    """All that a strategy may look at: the network, the step's batch, the array's levels, and what is paid for.
+
+    Attributes:
+        network, batch_size, levels, communication, costs: what to plan.
+        simulator: costs whole plans as the simulator does; None where there is none.
+        progress: is told how many plans of how many are looked at, by a strategy that takes its time.
+    """
 
     network: Network
     batch_size: int
     levels: int
     communication: CommunicationModel
     costs: StepCosts = StepCosts()
+    simulator: Costs | None = None
+    progress: Progress = no_progress
 
     def over(self, splits: tuple[Split, ...]) -> PlanningProblem:
         """The same problem with a choice among some of the splits only.

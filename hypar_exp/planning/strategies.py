@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from hypar_exp.errors import UserError
+from hypar_exp.planning.exploration import Exploration
 from hypar_exp.planning.optimal import LeastPlan, least_plan
 from hypar_exp.planning.plan import Plan, Split, split_named, split_types
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem
 from hypar_exp.planning.search import partition_hierarchy
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, and what its strategy found out about others on the way."""
+
+    plan: Plan
+    exploration: Exploration | None = None
 
 
 class Strategy(Protocol):
@@ -24,6 +33,20 @@ class Strategy(Protocol):
     def plan(self, problem: PlanningProblem) -> Plan:
         """The plan, uint8[levels, layers]."""
         ...
+
+
+@runtime_checkable
+class Exploring(Strategy, Protocol):
+    """A strategy that finds out about other plans as well."""
+
+    def explore(self, problem: PlanningProblem) -> Planned:
+        """The plan, and what was found out."""
+        ...
+
+
+def planned(strategy: Strategy, problem: PlanningProblem) -> Planned:
+    """The plan of any strategy, with what it found out if it is one of those that do."""
+    return strategy.explore(problem) if isinstance(strategy, Exploring) else Planned(strategy.plan(problem))
 
 
 @dataclass(frozen=True)

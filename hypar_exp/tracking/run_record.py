@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hypar_exp
-from hypar_exp.planning import OptimalityGap
+from hypar_exp.planning import Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.recorder import Metric
@@ -86,6 +86,20 @@ def gap_metrics_of(gap: OptimalityGap, optimum: StepReport) -> list[Metric]:
         Metric("optimal/step_energy_j", optimum.step_energy_j),
         Metric("optimal/memory_per_accelerator_bytes", optimum.memory_per_accelerator_bytes),
     ]
+
+
+def exploration_metrics_of(exploration: Exploration) -> list[Metric]:
+    """How the explored plans are distributed, and how many of them are faster than each of the known strategies."""
+    totals = {
+        "space/plans": float(exploration.space),
+        "space/costed_plans": float(exploration.costed),
+        "space/best_performance": float(exploration.best.performance[0]),
+        "space/median_performance": exploration.quantile(0.5),
+    }
+    for at, name in enumerate(exploration.names):
+        totals[f"space/{name}_performance"] = float(exploration.named.performance[at])
+        totals[f"space/{name}_share_faster"] = float(exploration.faster_than_named[at] / exploration.costed)
+    return [Metric(key, value) for key, value in totals.items()]
 
 
 def tags_of(config: Mapping[str, Any], experiment: str | None, parent_id: str | None) -> dict[str, str]:
