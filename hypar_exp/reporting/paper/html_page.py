@@ -15,7 +15,7 @@ KEY = {**{verdict: str(verdict) for verdict in Verdict}, Verdict.EQUAL: "equal t
 STYLE = """
 :root { --ink: #1b1f24; --faint: #5b6570; --line: #d9dee3; --accent: #0b5394; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1080px; padding: 24px 20px 80px; color: var(--ink);
+body { margin: 0 auto; max-width: 1180px; padding: 24px 20px 80px; color: var(--ink);
        font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", Helvetica, Arial, sans-serif; }
 h1 { font-size: 28px; margin: 8px 0 4px; }
 h2 { font-size: 21px; margin: 56px 0 4px; padding-top: 16px; border-top: 2px solid var(--line); }
@@ -24,11 +24,11 @@ a { color: var(--accent); } img { width: 100%; height: auto; margin: 12px 0; }
 code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; background: #f2f4f6; padding: 1px 5px;
        border-radius: 4px; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; margin: 12px 0; }
-th, td { padding: 3px 10px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; margin: 12px 0; }
+th, td { padding: 3px 8px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
 th.group { text-align: center; border-left: 1px solid var(--line); }
-td.label, th:first-child, .board td:first-child { text-align: left; }
+td.label, th.label, td.long, .board td:first-child { text-align: left; } td.long { white-space: normal; }
 .note { font-size: 14px; margin: 4px 0 4px 0; padding-left: 28px; text-indent: -28px; max-width: 900px; }
 .key span { padding: 1px 8px; margin-right: 8px; border-radius: 3px; font-size: 14px; }
 .equal { background: #dff0e6; } .within_1_percent { background: #e4eff9; }
@@ -69,7 +69,7 @@ def _scoreboard(findings: Sequence[Finding]) -> str:
         f'<p class="key">{key} '
         '<span class="faint">~ was read off a plot; [1] is explained below its table</span></p>\n'
         f'<div class="wide"><table class="board"><thead><tr><th></th><th>values</th>{headings}'
-        "<th>largest difference</th><th>without those explained</th></tr></thead>\n"
+        "<th>largest<br>difference</th><th>of those<br>unexplained</th></tr></thead>\n"
         f"<tbody>{lines}<tr><td><b>all</b></td><td><b>{sum(totals)}</b></td>{bottom}<td></td><td></td></tr>"
         "</tbody></table></div>\n"
     )

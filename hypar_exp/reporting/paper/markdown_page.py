@@ -30,7 +30,7 @@ def markdown_page(findings: Sequence[Finding]) -> str:
 
 def _scoreboard(findings: Sequence[Finding]) -> str:
     lines = [
-        f"| | values | {' | '.join(Verdict)} | largest difference | without those explained |",
+        f"| | values | {' | '.join(Verdict)} | largest difference | of those unexplained |",
         f"| :-- | --: | {' | '.join(['--:'] * len(Verdict))} | --: | --: |",
     ]
     for finding in findings:

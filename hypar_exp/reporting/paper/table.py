@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 MOST_COLUMN_GROUPS = 4
+LONG = 40
+"""A text of more characters than this is broken into lines in HTML."""
 CLASSES = {
     Verdict.EQUAL: "equal",
     Verdict.WITHIN_1: "within_1_percent",
@@ -77,7 +79,7 @@ def markdown(table: Table) -> str:
 def html(table: Table) -> str:
     """The table in HTML; a cell's class is its verdict's."""
     grouped = table.groups != ("",)
-    top = "".join(f'<th rowspan="{1 + grouped}">{escape(label)}</th>' for label in table.labels)
+    top = "".join(f'<th class="label" rowspan="{1 + grouped}">{escape(label)}</th>' for label in table.labels)
     words = "<th>ours</th><th>published</th><th>difference</th>"
     if grouped:
         top += "".join(f'<th colspan="3" class="group">{escape(group)}</th>' for group in table.groups)
@@ -120,5 +122,6 @@ def _cells(row: Compared | None) -> tuple[Cell, Cell, Cell]:
 
 def _td(cell: Cell, is_label: bool) -> str:
     name = "label" if is_label else CLASSES[cell.verdict] if cell.verdict else ""
+    name = "long" if len(cell.text) > LONG else name
     opening = f'<td class="{name}">' if name else "<td>"
     return f"{opening}{escape(cell.text)}</td>"

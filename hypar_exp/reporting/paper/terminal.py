@@ -35,7 +35,7 @@ def show_scoreboard(findings: Sequence[Finding]) -> None:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
-    for heading in ("values", *Verdict, "largest\ndifference", "without those\nexplained"):
+    for heading in ("values", *Verdict, "largest\ndifference", "of those\nunexplained"):
         table.add_column(heading, justify="right")
     for finding in findings:
         counts = [str(finding.tally[verdict] or "") for verdict in Verdict]
