@@ -18,8 +18,8 @@ from hypar_exp.sweeps.preset import Preset
 from hypar_exp.tracking import Metric, Recorder, RunRecord, RunStatus, StoredRun
 from hypar_exp.tracking.run_record import VERSION_TAG
 
-INPUTS_TAG, CONFIGURATIONS_TAG = "reproduction.inputs", "reproduction.configurations"
-"""On a sweep's parent: what its preset was made of, and the hashes of the configurations that it then meant."""
+INPUTS_TAG, CONFIGURATIONS = "reproduction.inputs", "configurations.txt"
+"""On a sweep's parent: what its preset was made of, and a file with the configurations' hashes that it then meant."""
 MOST_REASONS = 3
 
 
@@ -74,7 +74,7 @@ class Reproduction:
         """The hashes of the runs that the preset means; composing them takes seconds, so they are kept."""
         for run in reversed(stored):
             if run.tags.get(INPUTS_TAG) == preset.inputs_hash:
-                return run.tags[CONFIGURATIONS_TAG].split()
+                return self.recorder.results().artifact(run, CONFIGURATIONS).split()
         return list(preset.configurations())
 
     def _finding(
@@ -93,9 +93,10 @@ class Reproduction:
         parent = _parent(runs, stored)
         if parent is None:
             return finding
-        tags = {INPUTS_TAG: preset.inputs_hash, CONFIGURATIONS_TAG: " ".join(wanted)}
-        kept = all(parent.tags.get(key) == value for key, value in tags.items())
-        recorded = self.recorder.amend(parent.run_id, _addition(parent, tags, None if kept else finding))
+        addition = _record(parent)
+        if parent.tags.get(INPUTS_TAG) != preset.inputs_hash:
+            addition = _with_finding(addition, finding, preset, wanted)
+        recorded = self.recorder.amend(parent.run_id, addition)
         if recorded is None:
             return finding
         self.store, self.ui_command = recorded.store, recorded.ui_command
@@ -147,25 +148,28 @@ def _parent(runs: Sequence[StoredRun], stored: Sequence[StoredRun]) -> StoredRun
     return next((run for run in stored if ids and run.run_id == ids[0][0]), None)
 
 
-def _addition(parent: StoredRun, tags: Mapping[str, str], finding: Finding | None) -> RunRecord:
-    """What a sweep's parent is given: the comparison as numbers, files and words; only `tags` where it has them."""
-    metrics: list[Metric] = []
-    files: Mapping[str, str | bytes] = {}
-    if finding is not None:
-        metrics = [
-            Metric("max_relative_difference", finding.largest_difference),
-            Metric("max_unexplained_relative_difference", finding.largest_unexplained_difference),
-            *(Metric(f"published/{CLASSES[verdict]}", count) for verdict, count in finding.tally.items()),
-        ]
-        files = finding.files
-        tags = {**tags, "mlflow.note.content": section(finding, picture=False)}
+def _record(run: StoredRun) -> RunRecord:
+    """The record that amends a run by nothing."""
     return RunRecord(
-        name=parent.name,
-        status=RunStatus(parent.status),
-        start_time_ms=parent.start_time_ms,
-        end_time_ms=parent.end_time_ms or int(time.time() * 1000),
+        name=run.name,
+        status=RunStatus(run.status),
+        start_time_ms=run.start_time_ms,
+        end_time_ms=run.end_time_ms or int(time.time() * 1000),
         params={},
-        tags=tags,
+        tags={},
+    )
+
+
+def _with_finding(record: RunRecord, finding: Finding, preset: Preset, wanted: Sequence[str]) -> RunRecord:
+    """The comparison as numbers, files and words, and what it was made from."""
+    metrics = [
+        Metric("max_relative_difference", finding.largest_difference),
+        Metric("max_unexplained_relative_difference", finding.largest_unexplained_difference),
+        *(Metric(f"published/{CLASSES[verdict]}", count) for verdict, count in finding.tally.items()),
+    ]
+    return replace(
+        record,
+        tags={INPUTS_TAG: preset.inputs_hash, "mlflow.note.content": section(finding, picture=False)},
         metrics=tuple(metrics),
-        artifacts=files,
+        artifacts={**finding.files, CONFIGURATIONS: "\n".join(wanted) + "\n"},
     )

@@ -21,6 +21,11 @@ from hypar_exp.tracking.recorder import Metric
 KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
 VERSION_TAG = "hypar_exp.version"
+TOLD = (
+    *("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra"),
+    *("experiment=", "case=", *(f"{knob}=" for knob in KNOBS_OF_THE_COMMAND)),
+)
+"""Overrides that a run's name leaves out: other parts of it, or tags, say the same."""
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
 
@@ -136,9 +141,8 @@ def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
     array = config["array"]
     parts = [_name(config, "network"), _name(config, "strategy"), f"{array['name']}-{2 ** array['levels']}"]
     parts.append(f"b{config['batch_size']}")
-    told = ("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra")
     parts += [
-        override.lstrip("+").split(".")[-1] for override in overrides if not override.lstrip("+").startswith(told)
+        override.lstrip("+").split(".")[-1] for override in overrides if not override.lstrip("+").startswith(TOLD)
     ]
     return " ".join(parts)[:250]
 

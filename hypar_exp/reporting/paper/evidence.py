@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hypar_exp.reporting.paper.comparison import Value
 from hypar_exp.reporting.paper.published import Labels
 from hypar_exp.tracking import StoredRun
@@ -24,12 +27,44 @@ Values = dict[Labels, Value]
 
 
 @dataclass(frozen=True)
+class Surface:
+    """The performance of every plan of two free parts.
+
+    Attributes:
+        first, second: what the free parts are.
+        plans: the digits that either part runs through, in order.
+        performance: float64[plans of first, plans of second].
+    """
+
+    first: str
+    second: str
+    plans: Sequence[str]
+    performance: NDArray[np.float64]
+
+    def at(self, first: str, second: str) -> float:
+        """The performance of one plan, by its two parts."""
+        return float(self.performance[self.plans.index(first), self.plans.index(second)])
+
+    @property
+    def peaks(self) -> list[tuple[str, str]]:
+        """The parts of the fastest plans; more than one where they tie."""
+        best = self.performance.max()
+        return [(self.plans[x], self.plans[y]) for x, y in np.argwhere(self.performance > best * (1 - 1e-9)).tolist()]
+
+
+@dataclass(frozen=True)
 class Evidence:
-    """The values of a table or figure, and the layer names of the plans where it shows plans."""
+    """The values of a table or figure, and what else its picture needs.
+
+    Attributes:
+        values: by their labels.
+        layer_names: network -> its layers' names, where plans are shown.
+        surface: the plans, where all of a plan space are shown.
+    """
 
     values: Mapping[Labels, Value]
     layer_names: Mapping[str, Sequence[str]] | None = None
-    """Network -> its layers' names."""
+    surface: Surface | None = None
 
 
 def plans(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
@@ -55,6 +90,48 @@ def by_strategy(metric: str, strategies: Sequence[str], unit: float = 1.0) -> Ca
         return Evidence(_with_means(table))
 
     return read
+
+
+def free_levels(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 9: lenet_c with levels H1 and H4 free; the first part is H1's digits, the second H4's."""
+    (run,) = runs
+    rows = list(csv.DictReader(io.StringIO(artifact(run, "plan_space.csv"))))
+    surface = _surface("H1", "H4", [(row["H1"], row["H4"], float(row["performance"])) for row in rows])
+    named = {row["strategy"]: row for row in csv.DictReader(io.StringIO(artifact(run, "named_plans.csv")))}
+    (peak, *_) = surface.peaks
+    values: Values = {
+        ("HyPar's plan", "performance"): surface.at(named["hypar"]["H1"], named["hypar"]["H4"]),
+        ("HyPar's plan", "H1-H4"): f"{named['hypar']['H1']}-{named['hypar']['H4']}",
+        ("the peak", "performance"): float(surface.performance.max()),
+        ("the peak", "H1-H4"): "-".join(peak),
+    }
+    return Evidence(values, surface=surface)
+
+
+def free_layers(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
+    """Figure 10: vgg_a with conv5_2 and fc1 free at all levels; a part is a layer's digits from H1 to H4."""
+    (run,) = runs
+    layers = artifact(run, "plan.csv").partition("\n")[0].split(",")[1:]
+    first, second = layers.index("conv5_2"), layers.index("fc1")
+    rows = csv.DictReader(io.StringIO(artifact(run, "plan_space.csv")))
+    levels = [name for name in rows.fieldnames or () if name.startswith("H")]
+    told = [([row[level] for level in levels], float(row["performance"])) for row in rows]
+    surface = _surface(
+        "conv5_2",
+        "fc1",
+        [
+            ("".join(digits[first] for digits in plan), "".join(digits[second] for digits in plan), value)
+            for plan, value in told
+        ],
+    )
+    values: Values = {
+        ("HyPar's plan, 0001-1111", "performance"): surface.at("0001", "1111"),
+        ("the printed peak, 1000-1111", "performance"): surface.at("1000", "1111"),
+        ("our peak, " + " = ".join("-".join(parts) for parts in surface.peaks), "performance"): float(
+            surface.performance.max()
+        ),
+    }
+    return Evidence(values, surface=surface)
 
 
 def scalability(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
@@ -136,6 +213,15 @@ def hyper_parameters(runs: Sequence[StoredRun], artifact: Artifact) -> Evidence:
         for layer in sconv["layers"].values()
     ]
     return Evidence({("sfc",): "-".join(map(str, features)), ("sconv",): ", ".join(convolutions)})
+
+
+def _surface(first: str, second: str, points: Sequence[tuple[str, str, float]]) -> Surface:
+    plans = sorted({x for x, _, _ in points})
+    place = {plan: at for at, plan in enumerate(plans)}
+    performance = np.full((len(plans), len(plans)), np.nan)
+    for x, y, value in points:
+        performance[place[x], place[y]] = value
+    return Surface(first, second, plans, performance)
 
 
 def _with_means(table: Mapping[Labels, float]) -> Values:
