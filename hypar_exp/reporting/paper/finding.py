@@ -57,9 +57,9 @@ class Finding:
 
     @property
     def shown_notes(self) -> list[tuple[int, str]]:
-        """The notes that some value refers to, with their numbers."""
+        """The notes about the whole and those that some value refers to, with their numbers."""
         used = {row.note for row in self.rows}
-        return [(number, note.text) for number, note in enumerate(self.item.notes, 1) if number in used]
+        return [(number, note.text) for number, note in enumerate(self.item.notes, 1) if number in used or not note.of]
 
     @property
     def files(self) -> dict[str, str | bytes]:

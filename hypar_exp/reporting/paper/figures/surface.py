@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,27 +19,43 @@ COLOUR_MAP = "cividis"
 """The same for readers with and without colour vision, and it prints in grey."""
 
 
-def surface_and_map(marks: dict[str, tuple[str, str]]) -> Callable[[Sequence[Compared], Evidence], Figure]:
-    """What draws such a figure; `marks` are the points to mark: words -> the two parts of the plan."""
+FACE: dict[str, Any] = {"facecolor": "white", "edgecolor": "#111111", "linewidth": 1.0}
+MARKERS = (("D", 46), ("*", 130))
+
+Parts = tuple[str, str]
+"""The digits of a plan's two free parts."""
+
+
+def surface_and_map(marks: Mapping[str, Parts]) -> Callable[[Sequence[Compared], Evidence], Figure]:
+    """What draws such a figure; `marks` are the points with published values: a row's first label -> its plan."""
 
     def draw(rows: Sequence[Compared], evidence: Evidence) -> Figure:
         assert evidence.surface is not None
+        published = {
+            row.labels[0]: row.published.number
+            for row in rows
+            if row.labels[1] == "performance" and row.published is not None and row.published.number is not None
+        }
         figure = new_figure(11, 4.8)
-        grid = figure.add_gridspec(1, 2, width_ratios=(1.15, 1))
-        _surface(figure.add_subplot(grid[0], projection="3d"), evidence.surface)
-        _map(figure, figure.add_subplot(grid[1]), evidence.surface, marks)
+        grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
+        _surface(figure.add_subplot(grid[0], projection="3d"), evidence.surface, marks, published)
+        _map(figure, figure.add_subplot(grid[1]), evidence.surface, marks, published)
         return figure
 
     return draw
 
 
-def _surface(axes: Any, surface: Surface) -> None:
-    """In three dimensions; `axes` is matplotlib's Axes3D."""
+def _surface(axes: Any, surface: Surface, marks: Mapping[str, Parts], published: Mapping[str, float]) -> None:
+    """In three dimensions, with the published values as markers; `axes` is matplotlib's Axes3D."""
     places = np.arange(len(surface.plans))
     first, second = np.meshgrid(places, places, indexing="ij")
+    axes.computed_zorder = False  # so that the markers are seen through the surface
     axes.plot_surface(
         first, second, surface.performance, cmap=COLOUR_MAP, edgecolor="#333333", linewidth=0.25, rstride=1, cstride=1
     )
+    for (words, parts), (marker, size) in zip(marks.items(), MARKERS, strict=False):
+        x, y = map(surface.plans.index, parts)
+        axes.scatter([x], [y], [published[words]], s=size, marker=marker, depthshade=False, zorder=9, **FACE)
     ticks = places[::5]
     labels = [surface.plans[at] for at in ticks]
     axes.set_xticks(ticks, labels, fontsize=7)
@@ -49,18 +65,20 @@ def _surface(axes: Any, surface: Surface) -> None:
     axes.set_ylabel(surface.second)
     axes.set_zlabel("Normalised performance")
     axes.view_init(elev=28, azim=-128)
-    axes.set_box_aspect((1, 1, 0.72), zoom=0.92)
+    axes.set_box_aspect((1, 1, 0.72), zoom=1.05)
 
 
-def _map(figure: Figure, axes: Axes, surface: Surface, marks: dict[str, tuple[str, str]]) -> None:
+def _map(
+    figure: Figure, axes: Axes, surface: Surface, marks: Mapping[str, Parts], published: Mapping[str, float]
+) -> None:
     image = axes.imshow(surface.performance.T, origin="lower", cmap=COLOUR_MAP, aspect="equal")
     places = range(len(surface.plans))
     axes.set_xticks(places, surface.plans, rotation=90, fontsize=7)
     axes.set_yticks(places, surface.plans, fontsize=7)
     axes.set(xlabel=surface.first, ylabel=surface.second)
-    for (words, (first, second)), marker, size in zip(marks.items(), "D*", (46, 110), strict=False):
-        x, y = surface.plans.index(first), surface.plans.index(second)
-        label = f"{words}: {surface.at(first, second):.2f}"
-        axes.scatter([x], [y], s=size, marker=marker, facecolor="white", edgecolor="#111111", label=label)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.01), ncols=2, frameon=False, fontsize=8)
+    for (words, parts), (marker, size) in zip(marks.items(), MARKERS, strict=False):
+        x, y = map(surface.plans.index, parts)
+        label = f"{words}: {surface.at(*parts):.2f}, published {published[words]:.2f}"
+        axes.scatter([x], [y], s=size, marker=marker, label=label, **FACE)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.01), frameon=False, fontsize=8)
     figure.colorbar(image, ax=axes, label="Normalised performance", shrink=0.85)
