@@ -24,8 +24,16 @@ class Shape:
     def positions(self) -> int:
         return self.height * self.width
 
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers that are needed to write it: [channels, height, width], or fewer where the last are 1."""
+        sizes = [self.channels, self.height, self.width]
+        while len(sizes) > 1 and sizes[-1] == 1:
+            sizes.pop()
+        return sizes
+
     def __str__(self) -> str:
-        return f"{self.channels}x{self.height}x{self.width}" if self.positions > 1 else str(self.channels)
+        return "x".join(map(str, self.sizes))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
-"""Networks from YAML files: the ones that come with the package by name, a user's own by path."""
+"""Networks by name or by path: the ones that come with the package, a user's own YAML, and other tools' files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,34 @@ from hypar_exp.networks.network import Network
 from hypar_exp.paths import CONF_DIR
 
 _KEYS = ("name", "input", "layers")
+IMPORTERS = {".onnx": "onnx", ".csv": "scalesim", ".json": "calculon", ".txt": "accpar"}
+SNIFFED_CHARACTERS = 2000
 
 
-def load(path: str, name: str | None = None) -> Network:
-    """Load a network of the zoo (`vgg_e`) or a YAML file of the same form (`mine.yaml`).
+def load(path: str, name: str | None = None, **options: Any) -> Network:
+    """Load a network of the zoo (`vgg_e`), a YAML file of the same form (`mine.yaml`), or another tool's file.
 
     Args:
-        path: a name from `conf/network`, or the path of a file; anything with a suffix or a folder is a path.
+        path: a name from `conf/network`, or the path of a file; anything with a suffix or a folder is a path, and the
+            suffix says what it is: .onnx an ONNX model, .csv a topology of SCALE-Sim, .json a model of Calculon, .txt
+            a network of AccPar or a profile of PipeDream, anything else YAML.
         name: the network's name, where it shall not be the file's own.
+        options: what else the reader of such a file takes; see `hypar_exp.networks.importers`.
 
     Raises:
-        UserError: no such name or file, YAML that does not parse (with file and line), or layers that do not fit.
+        UserError: no such name or file, YAML that does not parse (with file and line), layers that do not fit, or an
+            option that the reader does not have.
     """
     file = Path(path)
+    reader = _reader(file)
+    if reader is not None:
+        known = [key for key in inspect.signature(reader).parameters if key not in ("path", "name")]
+        for key in options:
+            if key not in known:
+                raise UserError(f"reading {file} takes no option '{key}'{did_you_mean(key, known)}")
+        return reader(path, name, **options)
+    if options:
+        raise UserError(f"reading {file} takes no option '{next(iter(options))}'")
     if not file.suffix and file.name == str(path):
         zoo = {entry.stem: entry for entry in (CONF_DIR / "network").glob("*.yaml")}
         if path not in zoo:
@@ -38,6 +55,22 @@ def load(path: str, name: str | None = None) -> Network:
         if key not in description:
             raise UserError(f"{file} needs the key '{key}', as the files in conf/network have it")
     return build(name or description.get("name", file.stem), description["input"], description["layers"])
+
+
+def _reader(file: Path) -> Callable[..., Network] | None:
+    """The reader of another tool's files; None where the file is ours."""
+    importer = IMPORTERS.get(file.suffix.lower())
+    if importer == "accpar":
+        try:
+            with file.open(encoding="utf-8", errors="replace") as text:
+                start = text.read(SNIFFED_CHARACTERS)
+        except OSError:
+            start = ""
+        importer = "pipedream" if " -- " in start else "accpar"
+    if importer is None:
+        return None
+    reader: Callable[..., Network] = importlib.import_module(f"hypar_exp.networks.importers.{importer}").load
+    return reader
 
 
 def _read(file: Path) -> Mapping[str, Any]:

@@ -114,7 +114,7 @@ def test_transposed_depthwise_and_looked_up_layers_count_by_hand() -> None:
     assert (str(depthwise.output), depthwise.weights, depthwise.macs_at_output) == ("8", 72, 72 * 196)
     table = build("n", [1, 6], {"table": {"embedding": 4, "vocabulary": 100}}).layers[0]
     assert (table.weights, table.macs_at_input, table.macs_at_output) == (400, 0, 0)
-    assert (table.input.elements, str(table.output)) == (6, "4x6x1")
+    assert (table.input.elements, str(table.output)) == (6, "4x6")
 
 
 CONV = {"conv": 4, "kernel": 1}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from hypar_exp.networks.build import INPUT
+
 _WEIGHT_SUFFIX = re.compile(r"([._/]?(weight|kernel|w_0|w|MatMul|Conv2D|ReadVariableOp|resource|quantized)(:0)?)+$")
 _OPERATOR_SUFFIX = re.compile(r"/(Conv|ConvTranspose|Gemm|MatMul|Gather|Einsum)(_\d+)?$")
 _GENERIC = re.compile(
@@ -34,7 +36,7 @@ def readable(names: Sequence[str]) -> list[str]:
 
 
 def _unique(names: Iterable[str]) -> Iterable[str]:
-    seen: set[str] = set()
+    seen = {INPUT}
     for name in names:
         fresh, number = name, 2
         while fresh in seen:

@@ -77,7 +77,7 @@ def checked_map(map: Mapping[str, str]) -> dict[str, str]:
     for operator, like in map.items():
         if like not in allowed:
             raise UserError(
-                f"network.map.{operator} must be one of {', '.join(allowed)} (got {like!r})"
+                f"network.map.{operator} must be an operator with weights that is known, or {WEIGHTLESS} (got {like!r})"
                 f"{did_you_mean(str(like), allowed)}"
             )
     return {str(operator): like for operator, like in map.items()}

@@ -1,0 +1,55 @@
+"""Networks as our YAML: every layer by its sizes, whatever it was read from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypar_exp.networks.build import INPUT
+from hypar_exp.networks.layers import Layer
+from hypar_exp.networks.network import Edge, Network
+
+
+def network_yaml(network: Network) -> str:
+    """A network as a YAML file that `load` reads back as the same network."""
+    import yaml
+
+    def flow(value: Any) -> str:
+        text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=2**31)
+        return text.removesuffix("\n...\n").strip()
+
+    lines = [
+        "# every layer by its sizes, for one sample; `reads` says how many elements it reads of whom",
+        f"name: {flow(network.name)}",
+        f"input: {flow(network.layers[0].input.sizes)}",
+        "layers:",
+    ]
+    lines += [f"  {flow(layer)}: {flow(fields)}" for layer, fields in describe(network).items()]
+    return "\n".join(lines) + "\n"
+
+
+def describe(network: Network) -> dict[str, dict[str, Any]]:
+    """The layers of a network as `build` takes them."""
+    reads: list[list[Edge]] = [[] for _ in network.layers]
+    for edge in network.edges:
+        reads[edge.consumer].append(edge)
+    return {layer.name: _fields(network, at, layer, reads[at]) for at, layer in enumerate(network.layers)}
+
+
+def _fields(network: Network, at: int, layer: Layer, reads: list[Edge]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "layer": layer.kind,
+        "input": layer.input.sizes,
+        "output": layer.output.sizes,
+        "weights": layer.weights,
+        "positions": layer.output_positions,
+    }
+    if layer.extra_macs:
+        fields["extra_macs"] = layer.extra_macs
+    if not at:
+        return fields  # the first layer reads what the network reads
+    if not reads:
+        return fields | {"reads": INPUT}
+    previous = network.layers[at - 1].output.elements
+    if [(edge.producer, edge.elements) for edge in reads] != [(at - 1, previous)]:
+        fields["reads"] = {network.layers[edge.producer].name: edge.elements for edge in reads}
+    return fields
