@@ -16,8 +16,8 @@ from hypar_exp.simulation import Accounting, Hardware
 PAPER_NETWORKS = ["sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "vgg_c", "vgg_d", "vgg_e"]
 
 
-def hardware(**changes: Any) -> Hardware:
-    return simulation.Hardware(**_fields("hardware/hmc") | changes)
+def hardware(option: str = "hmc", /, **changes: Any) -> Hardware:
+    return simulation.Hardware(**_fields(f"hardware/{option}") | changes)
 
 
 def accounting(name: str = "as_evaluated", **changes: Any) -> Accounting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.build import build
 from hypar_exp.networks.network import Network
 from hypar_exp.paths import CONF_DIR
+from hypar_exp.yaml_files import read_mapping
 
 _KEYS = ("name", "input", "layers")
 IMPORTERS = {".onnx": "onnx", ".csv": "scalesim", ".json": "calculon", ".txt": "accpar"}
@@ -47,7 +48,7 @@ def load(path: str, name: str | None = None, **options: Any) -> Network:
         if path not in zoo:
             raise UserError(f"there is no network '{path}'{did_you_mean(path, zoo)}")
         file = zoo[path]
-    description = _read(file)
+    description = read_mapping(file, "the network file", _KEYS)
     unknown = [key for key in description if key not in (*_KEYS, "_target_")]
     if unknown:
         raise UserError(f"{file} has an unknown key '{unknown[0]}'{did_you_mean(str(unknown[0]), _KEYS)}")
@@ -71,37 +72,3 @@ def _reader(file: Path) -> Callable[..., Network] | None:
         return None
     reader: Callable[..., Network] = importlib.import_module(f"hypar_exp.networks.importers.{importer}").load
     return reader
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    import yaml  # here, so that the rest of the library needs no more than numpy
-
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"the network file {file} cannot be read: {getattr(error, 'strerror', error)}") from None
-    try:
-        _refuse_duplicates(yaml.compose(text, Loader=yaml.SafeLoader), file)
-        description = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise UserError(f"{file}{line}: this is not YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{file}: this is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(description, Mapping):
-        raise UserError(f"{file} must map the keys {', '.join(_KEYS)} to values, as the files in conf/network do")
-    return description
-
-
-def _refuse_duplicates(node: Any, file: Path) -> None:
-    """YAML readers keep the last of two equal keys in silence; a layer would be lost."""
-    import yaml
-
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                raise UserError(f"{file}, line {key.start_mark.line + 1}: the key '{key.value}' is there twice")
-            seen.add(key.value)
-            _refuse_duplicates(value, file)

@@ -3,6 +3,7 @@
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.load import load_accounting, load_hardware
 from hypar_exp.simulation.memory import LeafMemory
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
 from hypar_exp.simulation.plan_costs import PlanCosts
@@ -27,5 +28,7 @@ __all__ = [
     "Time",
     "Torus",
     "accelerators",
+    "load_accounting",
+    "load_hardware",
     "simulate",
 ]

@@ -115,7 +115,7 @@ def test_an_input_that_is_no_shape_is_refused(shape: Any) -> None:
         ("input: [3]\nlayers:\n  fc1: {fc: 3}\n  fc1: {fc: 4}\n", "mine.yaml, line 4: the key 'fc1' is there twice"),
         ("input: [3]\nlayer: {fc1: {fc: 3}}\n", "mine.yaml has an unknown key 'layer'; did you mean layers"),
         ("input: [3]\n", "mine.yaml needs the key 'layers'"),
-        ("- 1\n- 2\n", "mine.yaml must map the keys"),
+        ("- 1\n- 2\n", "mine.yaml must map the keys name, input, layers to values"),
         ("input: [3]\nlayers: {}\n", "has no layers"),
         ("input: [3]\nlayers: [1]\n", "network.layers must map layer names to layers"),
     ],
