@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
+
+if TYPE_CHECKING:
+    from hypar_exp.sweeps.axes import Grid
 
 
 class GridSweeper(Sweeper):
@@ -30,12 +33,35 @@ class GridSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
+        from hypar_exp.sweeps.launching import launch_grid
+
+        launch_grid(self._grid(arguments), self.config, self.hydra_context.config_loader, self.launcher)
+
+    def _grid(self, arguments: list[str]) -> Grid:
         from hydra.core.override_parser.overrides_parser import OverridesParser
 
         from hypar_exp.sweeps.axes import grid_of
-        from hypar_exp.sweeps.launching import launch_grid
 
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
         own = [f"{key}={value}" for key, value in self.params.items()]
-        grid = grid_of(parser.parse_overrides([*own, *arguments]), self.most_jobs)
-        launch_grid(grid, self.config, self.hydra_context.config_loader, self.launcher)
+        return grid_of(parser.parse_overrides([*own, *arguments]), self.most_jobs)
+
+
+class BatchSweeper(GridSweeper):
+    """`hydra/sweeper=batch`: the same sweep in this process, which shares among its jobs whatever is equal."""
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        from hypar_exp.errors import UserError
+
+        self.hydra_context, self.config = hydra_context, config
+        launcher = config.hydra.runtime.choices["hydra/launcher"]
+        if launcher != "basic":
+            raise UserError(
+                f"hydra/sweeper=batch runs its jobs in one process; hydra/launcher={launcher} needs hydra/sweeper=grid"
+            )
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
+        from hypar_exp.sweeps.batch import run_grid
+
+        run_grid(self._grid(arguments), self.config, self.hydra_context.config_loader)

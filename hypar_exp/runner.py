@@ -36,6 +36,7 @@ from hypar_exp.reporting.exploration import exploration_artifacts, show_explorat
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.progress import PlanCounter
+from hypar_exp.reporting.yaml_text import to_yaml
 from hypar_exp.simulation import (
     AcceleratorArray,
     Accounting,
@@ -113,9 +114,9 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     except UserError:
         raise
     except BaseException as error:
-        job.recorder.record(record_of(config, overrides, started_ms, origin, job, error=error))
+        job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=error))
         raise
-    recorded = job.recorder.record(record_of(config, overrides, started_ms, origin, job, result))
+    recorded = job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
     if recorded is not None:
         console.show_recorded(recorded)
     return result
@@ -226,17 +227,28 @@ def _step(job: Job) -> str:
 
 
 def record_of(
-    config: DictConfig,
+    values: Mapping[str, Any],
     overrides: Sequence[str],
     started_ms: int,
     origin: Origin,
     job: Job | None,
     result: Result | None = None,
     error: BaseException | None = None,
+    call: Callable[..., Any] = call,
 ) -> RunRecord:
-    """The record of a run that finished (with `job` and `result`) or that `error` ended, maybe before it had a job."""
-    values = resolved(config)
-    artifacts = {"config.yaml": OmegaConf.to_yaml(OmegaConf.create(dict(values)))}
+    """The record of a run that finished (with `job` and `result`) or that `error` ended, maybe before it had a job.
+
+    Args:
+        values: the configuration as `resolved` gives it.
+        overrides: what the user set, for the run's name.
+        started_ms: when the run began, in ms since the epoch.
+        origin: what the run is part of.
+        job: the run's objects, where they could be made.
+        result: what it came to, where it finished.
+        error: what ended it, where it did not.
+        call: calls the functions that depend on nothing but their arguments.
+    """
+    artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
     tags = tags_of(values, origin.experiment, origin.parent_id)
     if error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"

@@ -20,6 +20,7 @@ settings.register_profile("suite", deadline=None)  # no test fails for being slo
 settings.load_profile("suite")
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+NewStore = Callable[[Path], None]
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +74,19 @@ def run_program(
     if expect is not None:
         assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+@pytest.fixture(scope="session")
+def new_store(tmp_path_factory: pytest.TempPathFactory) -> NewStore:
+    """Give a folder the tracking database that the program would make there, which takes seconds, from a copy."""
+    made = tmp_path_factory.mktemp("store")
+    sqlite_database.create(made / "mlflow.db", made / "artifacts")
+
+    def put(folder: Path) -> None:
+        (folder / "outputs").mkdir(parents=True)
+        shutil.copy(made / "mlflow.db", folder / "outputs" / "mlflow.db")
+
+    return put
 
 
 def program_environment(**environment: str) -> dict[str, str]:

@@ -36,7 +36,7 @@ class Memory:
 
     def call(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """`function(*arguments)`, from memory where it was called with them before."""
-        key = (function, *(one if isinstance(one, int | float | str) else id(one) for one in arguments))
+        key = (function, *((type(one), one if isinstance(one, int | float | str) else id(one)) for one in arguments))
         # the arguments are kept as well: an identity is one's own only for as long as the object lives
         result: Value = self._results.get(key, lambda: (function(*arguments), arguments))[0]
         return result

@@ -7,10 +7,11 @@ order to the same composition, only once for all jobs that share them.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,9 @@ class Composition:
     """What Hydra composed for a choice of groups, and which of its keys are the same whatever values are set."""
 
     config: DictConfig
+    """Without Hydra's own node."""
+    preset: str | None
+    """The choice of the group `experiment`."""
 
     @cached_property
     def _plain(self) -> dict[str, Any]:
@@ -73,22 +77,28 @@ class Composition:
 
     def node_with(self, overrides: Sequence[Override], key: str) -> Node:
         """One key's node after the overrides of it; they refer to nothing else."""
-        return Node.of(self.with_values([override for override in overrides if _top(override) == key]), key)
+        with self.with_values([override for override in overrides if _top(override) == key]) as config:
+            return Node.of(config, key)
 
-    def with_values(self, overrides: Sequence[Override]) -> DictConfig:
-        """A copy with values set, which holds until the next copy is made: they share what is not set.
+    @contextlib.contextmanager
+    def with_values(self, overrides: Sequence[Override]) -> Iterator[DictConfig]:
+        """The configuration with values set; afterwards it is what it was.
 
         Raises:
             ConfigCompositionException: an unknown key, or a value of another type.
         """
         from hydra._internal.config_loader_impl import ConfigLoaderImpl
 
-        config = copy.copy(self.config)
-        content = config.__dict__["_content"]
-        for key in {_top(override) for override in overrides} & content.keys():
-            content[key] = copy.deepcopy(content[key])
-        ConfigLoaderImpl._apply_overrides_to_config(list(overrides), config)
-        return config
+        content = self.config.__dict__["_content"]  # a copy of the whole takes ten times as long as of what changes
+        before = dict(content)
+        try:
+            for key in content.keys() - (self.fixed.keys() - {_top(override) for override in overrides}):
+                content[key] = copy.deepcopy(content[key])
+            ConfigLoaderImpl._apply_overrides_to_config(list(overrides), self.config)
+            yield self.config
+        finally:
+            content.clear()
+            content.update(before)
 
 
 @dataclass(frozen=True)
@@ -97,12 +107,20 @@ class Composed:
 
     composition: Composition
     values: Sequence[Override]
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: Mapping[str, Node]
 
-    @cached_property
-    def config(self) -> DictConfig:
-        """As Hydra would hand it to the job; holds until the next job's is asked for."""
+    def config(self) -> contextlib.AbstractContextManager[DictConfig]:
+        """As Hydra would hand it to the job, for as long as it is open."""
         return self.composition.with_values(self.values)
+
+    @property
+    def preset(self) -> str | None:
+        """The choice of the group `experiment`."""
+        return self.composition.preset
+
+    def text(self, key: str) -> str:
+        """A text that is equal for jobs which have the same under a top-level key."""
+        return self.nodes[key].text if key in self.nodes else ""
 
     @cached_property
     def plain(self) -> dict[str, Any]:
@@ -122,7 +140,7 @@ class Composer:
         """
         self._loader, self._master = loader, master
         self._varying = {key.lstrip("+~").split(".")[0] for key in varying}
-        self._parsed: dict[str, Override] = {}
+        self._overrides: dict[str, tuple[Override, bool]] = {}
         self._compositions: Bounded[tuple[str, ...], Composition] = Bounded(MOST_COMPOSITIONS)
         self._nodes: Bounded[tuple[str, tuple[str, ...], tuple[str, ...]], Node] = Bounded(MOST_NODES)
 
@@ -136,49 +154,42 @@ class Composer:
         composition = self._compositions.get(structure, lambda: self._composition(structure))
         if composition.asks_hydra or _contains(job, HYDRA_RESOLVER):
             return self._composed_by_hydra(job, number)
-        composed = Composed(composition, values)
         by_key: dict[str, list[str]] = {}
         for override in values:
             by_key.setdefault(_top(override), []).append(str(override.input_line))
+        nodes: dict[str, Node | None] = {}
         for key in dict.fromkeys([*map(str, composition.config), *by_key]):
             said = tuple(by_key.get(key, ()))
-            if key in composition.fixed and not _contains(said, "${"):
-                composed.nodes[key] = self._node(composition, key, structure, said, values)
-            elif key in composed.config:
-                composed.nodes[key] = Node.of(composed.config, key)
-        return composed
-
-    def check(self, jobs: Iterable[Sequence[str]]) -> None:
-        """See that every job can be composed, each combination of choices and each key's values once.
-
-        Raises:
-            HydraException, ConfigCompositionException: as Hydra does for the first job that cannot.
-        """
-        for number, job in enumerate(jobs):
-            self.compose(job, number)
+            alone = key in composition.fixed and not _contains(said, "${")
+            nodes[key] = self._node(composition, key, structure, said, values) if alone else None
+        if None in nodes.values():
+            with composition.with_values(values) as config:
+                for key in [key for key, node in nodes.items() if node is None]:
+                    nodes[key] = Node.of(config, key) if key in config else None
+        return Composed(composition, values, {key: node for key, node in nodes.items() if node is not None})
 
     def _divided(self, job: Sequence[str]) -> tuple[tuple[str, ...], list[Override]]:
         """The overrides that Hydra composes with, and those that set values of keys that differ between jobs."""
         structure, values = [], []
         for text in job:
-            override = self._override(text)
-            if self._sets_value(override) and _top(override) in self._varying:
+            if text not in self._overrides:
+                self._overrides[text] = self._read(text)
+            override, sets_value = self._overrides[text]
+            if sets_value and _top(override) in self._varying:
                 values.append(override)
             else:
                 structure.append(text)
         return tuple(structure), values
 
-    def _override(self, text: str) -> Override:
-        if text not in self._parsed:
-            from hydra.core.override_parser.overrides_parser import OverridesParser
+    def _read(self, text: str) -> tuple[Override, bool]:
+        """An override, and whether it sets a value and chooses no option of a group."""
+        from hydra.core.override_parser.overrides_parser import OverridesParser
 
-            self._parsed[text] = OverridesParser.create(config_loader=self._loader).parse_override(text)
-        return self._parsed[text]
-
-    def _sets_value(self, override: Override) -> bool:
+        override = OverridesParser.create(config_loader=self._loader).parse_override(text)
         if override.is_hydra_override() or override.package is not None:
-            return False
-        return isinstance(override.value(), dict) or not self._loader.repository.group_exists(override.key_or_group)
+            return override, False
+        group = self._loader.repository.group_exists(override.key_or_group)
+        return override, isinstance(override.value(), dict) or not group
 
     def _node(
         self,
@@ -212,9 +223,10 @@ class Composer:
 
 
 def _without_hydra(config: DictConfig) -> Composition:
+    preset = config.hydra.runtime.choices.get("experiment")
     with read_write(config), open_dict(config):
         del config["hydra"]
-    return Composition(config)
+    return Composition(config, preset)
 
 
 def _top(override: Override) -> str:

@@ -38,7 +38,7 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
         result = runner.evaluate(job)
     except BaseException as raised:
         error = raised
-    record = runner.record_of(config, overrides, started_ms, origin, job, result, error)
+    record = runner.record_of(runner.resolved(config), overrides, started_ms, origin, job, result, error)
     outcome = _kept(record, number, error, cast(Recorder, build_object(config, "tracking")))
     leave(outcome, Path(hydra_node.sweep.dir))
     if error is not None and not isinstance(error, Exception):
@@ -58,7 +58,8 @@ def end_as_killed(folder: Path, number: int, origin: runner.Origin, recorder: Re
     overrides = [str(override) for override in OmegaConf.load(written.with_name("overrides.yaml"))]
     started_ms = int(written.stat().st_mtime * 1000)
     error = KeyboardInterrupt("the sweep was interrupted")
-    return _kept(runner.record_of(config, overrides, started_ms, origin, None, error=error), number, error, recorder)
+    record = runner.record_of(runner.resolved(config), overrides, started_ms, origin, None, error=error)
+    return _kept(record, number, error, recorder)
 
 
 def _kept(record: RunRecord, number: int, error: BaseException | None, recorder: Recorder) -> Outcome:
@@ -70,6 +71,14 @@ def _kept(record: RunRecord, number: int, error: BaseException | None, recorder:
         run_id = None if recorded is None else recorded.run_id
     except Exception as refused:
         status, error = RunStatus.FAILED, error or refused
+    return outcome_of(record, number, error, run_id, status)
+
+
+def outcome_of(
+    record: RunRecord, number: int, error: BaseException | None, run_id: str | None, status: RunStatus
+) -> Outcome:
+    """What became of a run with the record `record`."""
+    sentence = None if error is None else user_sentence(error)
     return Outcome(
         number=number,
         name=record.name,
@@ -78,7 +87,7 @@ def _kept(record: RunRecord, number: int, error: BaseException | None, recorder:
         params=record.params,
         metrics={metric.key: metric.value for metric in record.metrics if metric.step == 0},
         run_id=run_id,
-        error=None if error is None else user_sentence(error) or f"{type(error).__name__}: {error}",
-        by_user=error is not None and user_sentence(error) is not None,
+        error=None if error is None else sentence or f"{type(error).__name__}: {error}",
+        by_user=sentence is not None,
         traceback=None if error is None else "".join(traceback.format_exception(error)),
     )

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from omegaconf import DictConfig, open_dict, read_write
 
 from hypar_exp import runner
-from hypar_exp.reporting.console import console
 from hypar_exp.sweeps import PARENT
-from hypar_exp.sweeps.axes import Grid, values_of
+from hypar_exp.sweeps.axes import Grid
+from hypar_exp.sweeps.conduct import conduct
 from hypar_exp.sweeps.job import end_as_killed
 from hypar_exp.sweeps.outcome import Inbox, Outcome
 from hypar_exp.sweeps.sweep import Sweep
@@ -40,21 +40,18 @@ def launch_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, launcher: 
         SweepError: some of the jobs failed.
     """
     sweep = Sweep(grid, config)
-    hashes = [_hash_if_needed(loader.load_sweep_config(config, list(job)), config) for job in sweep.jobs]
-    if config.resume:
-        sweep.adopt_finished(hashes)
-    if config.dry_run:
-        _show_plan(sweep)
-        return
-    launched = sweep.left
-    if not launched:
-        console().print(f"All {len(sweep.jobs)} runs are finished already.")
-    with sweep.opened():
-        OmegaConf.save(config, sweep.folder / "multirun.yaml")
+
+    def launch(launched: Sequence[int]) -> None:
         # it reaches every job, wherever that runs, because every launcher composes its jobs from these overrides
         config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{PARENT}='{sweep.parent_id or ''}'")
-        if launched:
-            _launch(sweep, launched, launcher)
+        _launch(sweep, launched, launcher)
+
+    conduct(
+        sweep,
+        config,
+        [_hash_if_needed(loader.load_sweep_config(config, list(job)), config) for job in sweep.jobs],
+        launch,
+    )
 
 
 def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
@@ -113,11 +110,3 @@ def _hash_if_needed(job: DictConfig, config: DictConfig) -> str:
     with read_write(job), open_dict(job):
         del job["hydra"]
     return config_hash(runner.resolved(job))
-
-
-def _show_plan(sweep: Sweep) -> None:
-    left = sweep.left
-    console().print(f"{sweep.name}: {len(left)} runs to make, {len(sweep.jobs) - len(left)} finished already.")
-    keys = [axis.key for axis in sweep.grid.swept]
-    for at in left:
-        console().print("  " + " ".join(f"{key}={value}" for key, value in values_of(sweep.jobs[at], keys).items()))

@@ -14,8 +14,9 @@ import shutil
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hypar_exp.tracking.artifact_files import local_folder, write_files
 from hypar_exp.tracking.limits import within_limits
@@ -75,8 +76,9 @@ def write_runs(
                 written.append(local_folder(posixpath.join(artifact_location, run_id)))
                 write_files(written[-1] / "artifacts", run.artifacts)
         with transaction(connection):
-            for run_id, run in zip(run_ids, runs, strict=True):
-                _insert(connection, experiment_id, artifact_location, run_id, within_limits(run))
+            _insert(
+                connection, experiment_id, artifact_location, dict(zip(run_ids, map(within_limits, runs), strict=True))
+            )
     except BaseException:
         for folder in written:
             shutil.rmtree(folder, ignore_errors=True)
@@ -100,7 +102,7 @@ def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> st
         connection.execute(
             "UPDATE runs SET status = ?, end_time = ? WHERE run_uuid = ?", [str(run.status), end_time_ms, run_id]
         )
-        _insert_values(connection, run_id, within_limits(run))
+        _insert_values(connection, {run_id: within_limits(run)})
     return str(row[0])
 
 
@@ -118,39 +120,47 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _insert(
-    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, run_id: str, run: RunRecord
+    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, runs: Mapping[str, RunRecord]
 ) -> None:
-    connection.execute(
+    """Runs by their ids."""
+    connection.executemany(
         "INSERT INTO runs (run_uuid, name, source_type, source_name, entry_point_name, user_id, status, start_time, "
         "end_time, source_version, lifecycle_stage, artifact_uri, experiment_id) "
         "VALUES (?, ?, 'UNKNOWN', '', '', ?, ?, ?, ?, '', 'active', ?, ?)",
         [
-            run_id,
-            run.name,
-            run.tags.get("mlflow.user", "unknown"),
-            str(run.status),
-            run.start_time_ms,
-            None if run.status is RunStatus.RUNNING else run.end_time_ms,
-            posixpath.join(artifact_location, run_id, "artifacts"),
-            experiment_id,
+            (
+                run_id,
+                run.name,
+                run.tags.get("mlflow.user", "unknown"),
+                str(run.status),
+                run.start_time_ms,
+                None if run.status is RunStatus.RUNNING else run.end_time_ms,
+                posixpath.join(artifact_location, run_id, "artifacts"),
+                experiment_id,
+            )
+            for run_id, run in runs.items()
         ],
     )
-    _insert_values(connection, run_id, run)
+    _insert_values(connection, runs)
 
 
-def _insert_values(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> None:
-    """A run's tags, params and metrics; of two values of one key the later holds."""
-    tags = {**run.tags, "mlflow.runName": run.name}
-    for table, values in (("tags", tags), ("params", run.params)):
-        connection.executemany(
-            f"INSERT OR REPLACE INTO {table} (run_uuid, key, value) VALUES (?, ?, ?)",
-            [(run_id, *value) for value in values.items()],
-        )
-    points, latest = _metric_rows(run)
+def _insert_values(connection: sqlite3.Connection, runs: Mapping[str, RunRecord]) -> None:
+    """The tags, params and metrics of runs by their ids; of two values of one key the later holds."""
+    tags: list[tuple[Any, ...]] = []
+    params: list[tuple[Any, ...]] = []
+    points: list[tuple[Any, ...]] = []
+    latest: list[tuple[Any, ...]] = []
+    for run_id, run in runs.items():
+        tags += [(run_id, *tag) for tag in {**run.tags, "mlflow.runName": run.name}.items()]
+        params += [(run_id, *param) for param in run.params.items()]
+        for rows, metrics in zip((points, latest), _metric_rows(run), strict=True):
+            rows += [(run_id, *metric, run.end_time_ms) for metric in metrics]
+    for table, values in (("tags", tags), ("params", params)):
+        connection.executemany(f"INSERT OR REPLACE INTO {table} (run_uuid, key, value) VALUES (?, ?, ?)", values)
     for table, rows in (("metrics", points), ("latest_metrics", latest)):
         connection.executemany(
             f"INSERT OR REPLACE INTO {table} (run_uuid, key, step, value, is_nan, timestamp) VALUES (?, ?, ?, ?, ?, ?)",
-            [(run_id, *row, run.end_time_ms) for row in rows],
+            rows,
         )
 
 

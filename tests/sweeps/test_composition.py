@@ -57,7 +57,8 @@ def test_each_job_is_what_hydra_composes(axes: Axes) -> None:
             composed = composer.compose(job, number)
             expected = _composed_by_hydra(loader, master, job, number)
             assert list(composed.plain.items()) == list(expected.items())
-            assert OmegaConf.to_container(composed.config, resolve=True) == expected
+            with composed.config() as job_config:
+                assert OmegaConf.to_container(job_config, resolve=True) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_what_hydra_refuses_is_refused_with_its_words(override: str) -> None:
         composer = Composer(loader, master, [override.split("=")[0]])
         refused = []
         for attempt in (
-            lambda: composer.check([["strategy=dp"], ["strategy=dp", override]]),
+            lambda: [composer.compose(job, at) for at, job in enumerate([["strategy=dp"], ["strategy=dp", override]])],
             lambda: _composed_by_hydra(loader, master, ["strategy=dp", override], 1),
         ):
             try:

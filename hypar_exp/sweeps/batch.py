@@ -1,0 +1,149 @@
+"""A grid's jobs in one process: what is equal between them is made once, and they are recorded in batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from omegaconf import DictConfig
+
+from hypar_exp import runner
+from hypar_exp.config import Builder, Job, build_job
+from hypar_exp.sweeps.axes import Grid
+from hypar_exp.sweeps.bounded import Bounded, Memory
+from hypar_exp.sweeps.composition import Composed, Composer
+from hypar_exp.sweeps.conduct import conduct
+from hypar_exp.sweeps.job import outcome_of
+from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.recorder import RunRecord, RunStatus
+from hypar_exp.tracking.run_record import config_hash
+
+if TYPE_CHECKING:
+    from hydra.core.config_loader import ConfigLoader
+
+RUNS_PER_BATCH, SECONDS_PER_BATCH = 250, 1.0
+"""Runs are recorded when there are so many of them, or so long after the last ones."""
+MOST_OBJECTS, MOST_RESULTS = 1000, 2000
+"""Objects, and plans and reports, that are kept; a report is some 10 kB."""
+
+
+def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
+    """Run a grid's jobs one after the other in this process.
+
+    Args:
+        grid: the axes.
+        config: as Hydra composed it for the sweep itself.
+        loader: composes a job.
+
+    Raises:
+        HydraException: a job that cannot be composed; nothing was run then.
+        UserError: the sweep cannot be recorded; nothing was run then.
+        SweepError: some of the jobs failed.
+    """
+    sweep = Sweep(grid, config)
+    composer = Composer(loader, config, [axis.key for axis in grid.swept])
+    hashes = [config_hash(composer.compose(job, at).plain) for at, job in enumerate(sweep.jobs)]
+
+    def run(left: Sequence[int]) -> None:
+        with Batches(sweep) as batches:
+            jobs = Jobs(sweep.parent_id)
+            for number, at in enumerate(left):
+                composed = composer.compose(sweep.jobs[at], number)
+                batches.add(at, number, *jobs.run(composed, sweep.jobs[at]))
+
+    conduct(sweep, config, hashes, run)
+
+
+class Jobs:
+    """Runs jobs and remembers what they share."""
+
+    def __init__(self, parent_id: str | None) -> None:
+        self._parent_id = parent_id
+        self._objects: Bounded[tuple[str, str], object] = Bounded(MOST_OBJECTS)
+        self._memory = Memory(MOST_RESULTS)
+
+    def run(self, composed: Composed, overrides: Sequence[str]) -> tuple[RunRecord, BaseException | None]:
+        """The record of a job, and the error or the interruption that ended it, which its status and a tag tell too."""
+        started_ms = int(time.time() * 1000)
+        origin = runner.Origin(composed.preset, self._parent_id)
+        job: Job | None = None
+        result: runner.Result | None = None
+        error: BaseException | None = None
+        try:
+            job = build_job(composed.plain, _SharedBuilder(composed, self._objects))
+            result = runner.evaluate(job, self._memory.call)
+        except BaseException as raised:
+            error = raised
+        call = self._memory.call
+        return runner.record_of(composed.plain, overrides, started_ms, origin, job, result, error, call), error
+
+
+class _SharedBuilder(Builder):
+    """Makes the objects of a job; equal ones were made before."""
+
+    def __init__(self, composed: Composed, objects: Bounded[tuple[str, str], object]) -> None:
+        self._composed, self._objects = composed, objects
+
+    def group(self, name: str) -> object:
+        def make() -> object:
+            with self._composed.config() as config:
+                return Builder(config).group(name)
+
+        return self._objects.get((name, self._composed.text(name)), make)
+
+    def baseline(self, name: str) -> object:
+        return self._objects.get(("baseline", name), lambda: super(_SharedBuilder, self).baseline(name))
+
+
+class Batches:
+    """Records runs some at a time, and notes what became of each; the rest when it is left, whatever for."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        self._waiting: list[tuple[int, int, RunRecord, BaseException | None]] = []
+        self._recorded = time.monotonic()
+
+    def __enter__(self) -> Batches:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._record()
+
+    def add(self, at: int, number: int, record: RunRecord, error: BaseException | None) -> None:
+        """Take the record of the job at a place, and its error; what interrupted it goes on up."""
+        self._waiting.append((at, number, record, error))
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        since = time.monotonic() - self._recorded
+        if len(self._waiting) >= RUNS_PER_BATCH or since > SECONDS_PER_BATCH:
+            self._record()
+
+    def _record(self) -> None:
+        try:
+            recorded = self._sweep.recorder.record_many([record for _, _, record, _ in self._waiting])
+        except Exception as refused:
+            self._record_one_by_one(refused)
+        else:
+            for (at, number, record, error), kept in zip_longest(self._waiting, recorded):
+                run_id = None if kept is None else kept.run_id
+                self._sweep.note(at, outcome_of(record, number, error, run_id, record.status))
+        self._waiting = []
+        self._recorded = time.monotonic()
+        self._sweep.show_progress()
+
+    def _record_one_by_one(self, refused: Exception) -> None:
+        """After a batch was refused, keep what can be kept up to the first run that cannot; the rest has failed."""
+        recordable = True
+        for at, number, record, error in self._waiting:
+            run_id = None
+            try:
+                if recordable:
+                    recorded = self._sweep.recorder.record(record)
+                    run_id = None if recorded is None else recorded.run_id
+            except Exception as again:
+                recordable, refused = False, again
+            failed = run_id is None
+            status = RunStatus.FAILED if failed else record.status
+            self._sweep.note(at, outcome_of(record, number, error or (refused if failed else None), run_id, status))
