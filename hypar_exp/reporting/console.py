@@ -90,6 +90,8 @@ def show_report(
             cells += [shown(baseline[1]), _better(measured, report, baseline[1])]
         table.add_row(label, *cells)
     console().print(table)
+    if baseline is not None:
+        console().print(f"{strategy} has {comparison_words(Comparison.of(report, baseline[1]), baseline[0])}.")
     if not report.fits_in_memory:
         need = quantity(report.memory_per_accelerator_bytes, "B")
         have = quantity(capacity_bytes, "B")
@@ -122,7 +124,7 @@ def show_recorded(run: RecordedRun) -> None:
 
 
 def comparison_words(comparison: Comparison, baseline: str) -> str:
-    """`2.73x faster and 1.13x more energy-efficient than dp`."""
+    """`2.73x the speed and 1.13x the energy efficiency of dp`."""
     return (
         f"{significant(comparison.speedup)}x the speed and {significant(comparison.energy_efficiency)}x "
         f"the energy efficiency of {baseline}"
