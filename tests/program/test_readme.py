@@ -1,0 +1,53 @@
+"""The README's examples, executed: what it prints of the main job, its library example, its network file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Command
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str, containing: str) -> str:
+    blocks = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    (found,) = [text for text in blocks if containing in text]
+    return str(found)
+
+
+@pytest.mark.usefixtures("database")
+def test_the_main_job_prints_what_the_readme_shows(command: Command) -> None:
+    printed = command("network=vgg_e", "strategy=hypar", "array.levels=4").stdout
+    shown = block("text", "vgg_e by hypar")
+
+    def lines(text: str) -> list[str]:
+        """Without blank ends of lines, and without where it was recorded, which differs."""
+        return [line.rstrip() for line in text.split("Recorded in")[0].splitlines() if line.strip()]
+
+    assert lines(printed) == lines(shown)
+
+
+def test_the_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(block("python", "networks.load"), {})
+    printed = capsys.readouterr().out
+    assert "['0000000000000000111', '0000000000000000111', '0000000000000000111', '0000000000000001111']" in printed
+
+
+def test_the_library_needs_numpy_alone(command: Command, tmp_path: Path) -> None:
+    heavy = {"hydra", "omegaconf", "mlflow", "pandas", "rich", "matplotlib"}
+    check = f"import sys\nassert not {heavy!r} & sys.modules.keys()\n"
+    (tmp_path / "library.py").write_text(block("python", "networks.load") + check)
+    command(module="library", cwd=tmp_path, PYTHONPATH=f"{ROOT}:{tmp_path}")
+
+
+def test_the_network_file_runs(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(block("yaml", "mine.yaml"))
+    assert "mine by hypar: 3 layers" in command("network=file", "network.path=mine.yaml", "tracking=none").stdout
+
+
+def test_what_the_readme_links_to_is_there() -> None:
+    for target in re.findall(r"\]\((?!http|#)([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
