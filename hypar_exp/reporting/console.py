@@ -21,6 +21,7 @@ from hypar_exp.planning import (
     legend_splits,
     level_names,
 )
+from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.reporting.units import percent, quantity, significant
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.recorder import RecordedRun
@@ -46,17 +47,21 @@ def print_uncut(table: Table) -> None:
 
 
 def show_plan(network: Network, plan: Plan, title: str) -> None:
-    """Print a plan (uint8[levels, layers]) as figure 5 draws it, in blocks of as many layers as the width holds."""
+    """Print a plan (uint8[levels, layers]) as figure 5 draws it.
+
+    Where the terminal is not wide enough for that, layers that are split alike share a line.
+    """
     out = console()
     dots = _dots(out)
     out.print(Text(title, style="bold"))
-    per_block = max(1, (out.width - 6) // 2)
-    for start in range(0, len(network.layers), per_block):
-        block = slice(start, start + per_block)
-        out.print()
-        for line in _upright(network.layer_names[block]):
+    out.print()
+    if len(network.layers) > (out.width - 6) // 2:
+        for line in run_lines(plan, network.layer_names, dots):
+            out.print(line)
+    else:
+        for line in _upright(network.layer_names):
             out.print("     " + line, style="dim")
-        for name, choices in zip(level_names(len(plan)), plan[:, block], strict=True):
+        for name, choices in zip(level_names(len(plan)), plan, strict=True):
             out.print(f" {name:<4}" + " ".join(dots[Split(choice)] for choice in choices))
     legend = "   ".join(f"{dots[split]} {split.words}" for split in legend_splits(plan))
     out.print(f"\n     {legend}" if len(plan) else "     a single accelerator: nothing is split")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.networks import Network
-from hypar_exp.reporting.console import console
+from hypar_exp.reporting.console import console, print_uncut
 from hypar_exp.reporting.units import quantity
 
-MOST_WIDTH = 1000
 MOST_NAMED = 2
 """More producers than this are counted, not named."""
 
@@ -36,9 +33,7 @@ def show_network(network: Network) -> None:
         table.add_row(*(Text(cell) for cell in (layer.name, layer.kind, *sizes, *reads)))
     out = console()
     out.print(Text(f"{network.name}: {quantity(weights, '')} weights, {quantity(macs, 'MACs')} a sample", style="bold"))
-    whole = Measurement.get(out, out.options.update(max_width=MOST_WIDTH), table).maximum
-    # a row that is longer than the terminal is wide wraps; cells that are cut short would be no use
-    Console(highlight=False, width=max(whole, out.width)).print(table)
+    print_uncut(table)
 
 
 def _reads(network: Network, at: int) -> str:

@@ -14,7 +14,9 @@ from html import escape
 from hypar_exp.planning import Plan, Split, legend_splits, level_names
 
 CELL, RADIUS = 22, 8
-LEFT, RIGHT, BOTTOM = 46, 24, 44
+LEFT, RIGHT, TITLE, BOTTOM, BLOCK_GAP = 46, 24, 34, 44, 16
+MOST_COLUMNS = 60
+"""More layers than this stand in several blocks below each other."""
 CHARACTER = 7.2  # width of a character of the labels, for the room that the slanted layer names need
 FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79", Split.OP: "#e69f00"}
 
@@ -22,13 +24,15 @@ FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79", Split.OP: "#e69f00"}
 def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
     """An SVG document of a plan, uint8[levels, layers]."""
     levels, layers = plan.shape
-    names_height = 12 + 0.8 * CHARACTER * max(len(name) for name in layer_names)
-    top = 34 + names_height
-    slant = 0.6 * CHARACTER * max(len(name) for name in layer_names)
+    blocks = -(-layers // MOST_COLUMNS)
+    columns = -(-layers // blocks)
+    longest = max(len(name) for name in layer_names)
+    names_height, slant = 12 + 0.8 * CHARACTER * longest, 0.6 * CHARACTER * longest
+    block_height = names_height + levels * CELL
     legend = legend_splits(plan)
     legend_width = sum(_entry_width(split) for split in legend)
-    width = max(LEFT + layers * CELL + RIGHT + slant, LEFT + legend_width, LEFT + 8.4 * len(title))
-    height = top + levels * CELL + BOTTOM
+    width = max(LEFT + columns * CELL + RIGHT + slant, LEFT + legend_width, LEFT + 8.4 * len(title))
+    height = TITLE + blocks * block_height + (blocks - 1) * BLOCK_GAP + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" '
@@ -37,18 +41,28 @@ def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         f'<text x="{LEFT - 12}" y="20" font-size="14" font-weight="bold">{escape(title)}</text>',
     ]
-    for layer, name in enumerate(layer_names):
-        x, y = _x(layer) + 4, top - 4
-        parts.append(f'<text transform="translate({x},{y:.0f}) rotate(-55)">{escape(name)}</text>')
-    for level, name in enumerate(level_names(levels)):
-        y = top + (level + 0.5) * CELL
-        parts.append(f'<text x="{LEFT - 12}" y="{y + 4:.0f}" text-anchor="end">{name}</text>')
-        parts += [_dot(_x(layer), y, Split(choice)) for layer, choice in enumerate(plan[level])]
-    at, y = float(LEFT), top + levels * CELL + 24
+    for block in range(blocks):
+        shown = slice(block * columns, (block + 1) * columns)
+        top = TITLE + names_height + block * (block_height + BLOCK_GAP)
+        parts += _block(plan[:, shown], layer_names[shown], top)
+    at, y = float(LEFT), height - BOTTOM + 24
     for split in legend:
         parts += [_dot(at, y, split), f'<text x="{at + 14:.0f}" y="{y + 4:.0f}">{split.words}</text>']
         at += _entry_width(split)
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _block(plan: Plan, layer_names: Sequence[str], top: float) -> list[str]:
+    """The layers that stand side by side: their names, and a row of dots for each level from `top` on."""
+    parts = []
+    for layer, name in enumerate(layer_names):
+        x, y = _x(layer) + 4, top - 4
+        parts.append(f'<text transform="translate({x},{y:.0f}) rotate(-55)">{escape(name)}</text>')
+    for level, name in enumerate(level_names(len(plan))):
+        y = top + (level + 0.5) * CELL
+        parts.append(f'<text x="{LEFT - 12}" y="{y + 4:.0f}" text-anchor="end">{name}</text>')
+        parts += [_dot(_x(layer), y, Split(choice)) for layer, choice in enumerate(plan[level])]
+    return parts
 
 
 def _x(layer: int) -> int:

@@ -28,6 +28,8 @@ TOLD = (
 """Overrides that a run's name leaves out: other parts of it, or tags, say the same."""
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
+MOST_PARAMS_OF_ONE_KEY = 40
+"""A network of more layers would drown the other params; its layers are in the artifact config.yaml."""
 
 
 def params_of(config: Mapping[str, Any]) -> dict[str, str]:
@@ -169,7 +171,9 @@ def git_commit() -> str | None:
 
 
 def _flatten(node: Any, path: tuple[str, ...], params: dict[str, str]) -> None:
-    if isinstance(node, Mapping) and node and len(path) < DEEPEST_PARAM:
+    if isinstance(node, Mapping) and len(node) > MOST_PARAMS_OF_ONE_KEY:
+        params[".".join(path)] = f"{len(node)} entries, in config.yaml"
+    elif isinstance(node, Mapping) and node and len(path) < DEEPEST_PARAM:
         for key, value in node.items():
             if key != "_target_":
                 _flatten(value, (*path, str(key)), params)
