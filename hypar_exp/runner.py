@@ -17,6 +17,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
     COMMUNICATION,
+    DoesNotFitError,
     Exploration,
     OptimalityGap,
     Plan,
@@ -36,6 +37,7 @@ from hypar_exp.reporting.exploration import exploration_artifacts, show_explorat
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.progress import PlanCounter
+from hypar_exp.reporting.units import quantity
 from hypar_exp.reporting.yaml_text import to_yaml
 from hypar_exp.simulation import (
     AcceleratorArray,
@@ -46,6 +48,7 @@ from hypar_exp.simulation import (
     Objective,
     PlanCosts,
     StepReport,
+    memory_limit,
     simulate,
 )
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
@@ -54,6 +57,7 @@ from hypar_exp.tracking.run_record import (
     exploration_metrics_of,
     gap_metrics_of,
     metrics_of,
+    not_fitting_metrics_of,
     params_of,
     run_name,
     tags_of,
@@ -104,6 +108,7 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
 
     Raises:
         UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
+        DoesNotFitError: there is no plan, or not this strategy's, that fits; that is recorded.
     """
     job = build_job(config)
     job.recorder.check()
@@ -111,6 +116,9 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     try:
         result = evaluate(job, progress=PlanCounter())
         _show(job, result)
+    except DoesNotFitError as outcome:
+        job.recorder.record(record_of(config, overrides, started_ms, origin, job, error=outcome))
+        raise
     except UserError:
         raise
     except BaseException as error:
@@ -138,24 +146,29 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
 
     accounting, array, hardware = job.accounting, job.array, job.hardware
 
-    def found_by(strategy: Strategy, objective: Objective) -> Planned:
-        found, notes = call(_plan, strategy, problem_for(objective))
+    def found_by(strategy: Strategy, problem: PlanningProblem) -> Planned:
+        found, notes = call(_plan, strategy, problem)
         job.notes.extend(notes)
         return cast(Planned, found)
 
-    def problem_for(objective: Objective) -> PlanningProblem:
-        asked = objective, job.network, job.batch_size, array, hardware, accounting, progress
+    def problem_for(objective: Objective, enforce_memory: bool) -> PlanningProblem:
+        asked = objective, job.network, job.batch_size, array, hardware, accounting, enforce_memory, progress
         return cast(PlanningProblem, call(_problem, *asked))
 
     def simulated(plan: Plan) -> StepReport:
         return cast(StepReport, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size))
 
-    found = found_by(job.strategy, job.objective)
+    problem = problem_for(job.objective, array.enforce_memory)
+    found = found_by(job.strategy, problem)
     plan, report = found.plan, simulated(found.plan)
-    baseline = None if job.baseline is None else simulated(found_by(job.baseline, LEAST_COMMUNICATION).plan)
+    if array.enforce_memory and not report.fits_in_memory:
+        raise _not_fitting(job, report)
+    baseline = None
+    if job.baseline is not None:
+        baseline = simulated(found_by(job.baseline, problem_for(LEAST_COMMUNICATION, False)).plan)
     if not job.gap:
         return Result(plan, report, baseline, found.exploration, None, None)
-    gap, notes = call(_gap, job.strategy, problem_for(job.objective), plan)
+    gap, notes = call(_gap, job.strategy, problem, plan)
     job.notes.extend(notes)
     return Result(plan, report, baseline, found.exploration, gap, simulated(gap.optimal))
 
@@ -167,6 +180,7 @@ def _problem(
     array: AcceleratorArray,
     hardware: Hardware,
     accounting: Accounting,
+    enforce_memory: bool,
     progress: Progress,
 ) -> PlanningProblem:
     return PlanningProblem(
@@ -176,7 +190,18 @@ def _problem(
         accounting.communication,
         costs=objective.costs(network, batch_size, array, hardware, accounting),
         simulator=PlanCosts(network, array, hardware, accounting, batch_size),
+        memory=memory_limit(network, batch_size, hardware, accounting) if enforce_memory else None,
         progress=progress,
+    )
+
+
+def _not_fitting(job: Job, report: StepReport) -> DoesNotFitError:
+    needed, capacity = report.memory_per_accelerator_bytes, job.hardware.dram_capacity_bytes
+    return DoesNotFitError(
+        f"the plan of strategy {job.strategy.name} does not fit: an accelerator needs {quantity(needed, 'B')} and has "
+        f"{quantity(capacity, 'B')}; strategy=optimal finds the best plan that fits, if there is one",
+        needed,
+        capacity,
     )
 
 
@@ -250,9 +275,12 @@ def record_of(
     """
     artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
     tags = tags_of(values, origin.experiment, origin.parent_id)
-    if error is not None:
-        tags["error"] = f"{type(error).__name__}: {error}"
     metrics = []
+    if isinstance(error, DoesNotFitError):
+        tags |= {"outcome": "does not fit", "mlflow.note.content": str(error)}
+        metrics = not_fitting_metrics_of(error)
+    elif error is not None:
+        tags["error"] = f"{type(error).__name__}: {error}"
     if job is not None and result is not None:
         metrics = metrics_of(result.report)
         if result.baseline is not None and result.comparison is not None:

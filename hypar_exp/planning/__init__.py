@@ -14,6 +14,7 @@ from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.exploration import Exploration, Points
 from hypar_exp.planning.explore import Explore
 from hypar_exp.planning.gap import OptimalityGap, optimality_gap
+from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
     DOTS,
@@ -43,6 +44,7 @@ __all__ = [
     "CommunicationModel",
     "CostedPlans",
     "Costs",
+    "DoesNotFitError",
     "Elimination",
     "Exploration",
     "Explore",
@@ -50,6 +52,7 @@ __all__ = [
     "FromFile",
     "HyPar",
     "LeastPlan",
+    "MemoryLimit",
     "Minimum",
     "Optimal",
     "OptimalityGap",

@@ -47,14 +47,14 @@ class Minimum:
     bound: complex
 
 
-def warn_of_bound(what: str, least: Minimum) -> None:
-    """Warn where `least` is not proven to be the minimum; `what` is what was planned."""
-    cost, bound = least.cost.real, least.bound.real
+TOO_ENTANGLED = "its graph is too entangled to plan exactly"
+
+
+def warn_of_bound(what: str, cost: float, bound: float, why: str = TOO_ENTANGLED) -> None:
+    """Warn where the cost of a plan of `what` is not proven to be the least, but no plan is below `bound`."""
     if cost > bound:
         gap = f"at most {100 * (cost / bound - 1):.2g} % above the least" if bound > 0 else "not proven to be the best"
-        warnings.warn(
-            f"the plan of {what} is {gap}: its graph is too entangled to plan exactly", PlanningWarning, stacklevel=3
-        )
+        warnings.warn(f"the plan of {what} is {gap}: {why}", PlanningWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,14 @@ class Elimination:
                     states[variable], changed = best, True
             if not changed:
                 break
-        return complex(
-            sum(
-                cost[tuple(states[variable] for variable in scope)]
-                for scope, cost in zip(self._scopes, costs, strict=True)
-            )
+        return self.cost_of(states, costs)
+
+    def cost_of(self, states: Sequence[int], costs: Sequence[Table]) -> complex:
+        """What an assignment costs."""
+        entries = (
+            cost[tuple(states[variable] for variable in scope)] for scope, cost in zip(self._scopes, costs, strict=True)
         )
+        return complex(sum(entries))
 
 
 def _in_order(found: tuple[complex, list[int]]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, level_communication
 from hypar_exp.planning.costs import Costs
+from hypar_exp.planning.memory import MemoryLimit
 from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.sharding import choices_above
 
@@ -50,6 +51,7 @@ class PlanningProblem:
     Attributes:
         network, batch_size, levels, communication, costs: what to plan.
         simulator: costs whole plans as the simulator does; None where there is none.
+        memory: what the plan has to fit in; None where it does not have to.
         progress: is told how many plans of how many are looked at, by a strategy that takes its time.
     """
 
@@ -59,6 +61,7 @@ class PlanningProblem:
     communication: CommunicationModel
     costs: StepCosts = StepCosts()
     simulator: Costs | None = None
+    memory: MemoryLimit | None = None
     progress: Progress = no_progress
 
     def over(self, splits: tuple[Split, ...]) -> PlanningProblem:

@@ -29,7 +29,7 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     layers, splits = amounts.within.shape
     scopes = (*((layer,) for layer in range(layers)), *((edge.producer, edge.consumer) for edge in network.edges))
     least = cached_elimination((splits,) * layers, scopes).minimise([*amounts.within, *amounts.between])
-    warn_of_bound(f"network {network.name}", least)
+    warn_of_bound(f"network {network.name}", least.cost.real, least.bound.real)
     return np.array(least.states, dtype=np.uint8)
 
 

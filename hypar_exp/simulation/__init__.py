@@ -4,7 +4,7 @@ from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.load import load_accounting, load_hardware
-from hypar_exp.simulation.memory import LeafMemory
+from hypar_exp.simulation.memory import LeafMemory, memory_limit
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
 from hypar_exp.simulation.plan_costs import PlanCosts
 from hypar_exp.simulation.report import Comparison, StepReport
@@ -30,5 +30,6 @@ __all__ = [
     "accelerators",
     "load_accounting",
     "load_hardware",
+    "memory_limit",
     "simulate",
 ]

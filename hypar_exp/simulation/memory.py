@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import ShardedTensors
+from hypar_exp.planning import MemoryLimit, ShardedTensors, shard
+from hypar_exp.simulation.accounting import Accounting
+from hypar_exp.simulation.hardware import Hardware
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,37 @@ class LeafMemory:
     @property
     def total_bytes(self) -> float:
         return self.weights_bytes + self.gradients_bytes + self.activations_bytes + self.errors_bytes
+
+
+def memory_limit(network: Network, batch_size: int, hardware: Hardware, accounting: Accounting) -> MemoryLimit:
+    """What a plan has to fit in, for planning.
+
+    Raises:
+        UserError: in inference a graph keeps tensors for as long as something reads them, which is no sum over layers.
+    """
+    if accounting.forward_only and not network.is_chain:
+        raise UserError(
+            f"array.enforce_memory cannot plan inference for network {network.name}, which is not a chain of layers; "
+            "without it a run still says whether its plan fits"
+        )
+    shares = inference_shares if accounting.forward_only else training_shares
+
+    def per_layer(counts: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        kept, moment = shares(network, shard(network, batch_size, counts))
+        return kept * hardware.element_bytes, moment * hardware.element_bytes
+
+    return MemoryLimit(hardware.dram_capacity_bytes, per_layer)
+
+
+def training_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Elements that `training_memory` counts of each layer: in its sums, and in its largest; float64[..., layers]."""
+    written = np.isin(np.arange(len(network.layers)), network.edge_producers, invert=True)
+    return 2 * leaf.weights + leaf.inputs + written * leaf.outputs, leaf.inputs + leaf.outputs
+
+
+def inference_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same for `inference_memory` of a chain."""
+    return leaf.weights, leaf.inputs + leaf.outputs
 
 
 def training_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:

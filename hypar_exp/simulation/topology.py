@@ -26,6 +26,11 @@ class AcceleratorArray(Protocol):
         """Times that a byte takes the link rate's time on its way; at least 1."""
         ...
 
+    @property
+    def enforce_memory(self) -> bool:
+        """Whether a plan that does not fit in the accelerators' DRAM is none."""
+        ...
+
 
 @dataclass(frozen=True)
 class HTree:
@@ -37,6 +42,7 @@ class HTree:
 
     name: str = "htree"
     levels: int = 4
+    enforce_memory: bool = False
 
     def __post_init__(self) -> None:
         require_whole("array", "levels", self.levels, least=0, most=MOST_LEVELS)
@@ -56,6 +62,7 @@ class Torus:
 
     name: str = "torus"
     levels: int = 4
+    enforce_memory: bool = False
 
     def __post_init__(self) -> None:
         require_whole("array", "levels", self.levels, least=0, most=MOST_LEVELS)

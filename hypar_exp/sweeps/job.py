@@ -78,6 +78,8 @@ def outcome_of(
     record: RunRecord, number: int, error: BaseException | None, run_id: str | None, status: RunStatus
 ) -> Outcome:
     """What became of a run with the record `record`."""
+    if status is RunStatus.FINISHED:
+        error = None  # that no plan fits is a result
     sentence = None if error is None else user_sentence(error)
     return Outcome(
         number=number,

@@ -34,10 +34,7 @@ class SweepResults:
 
     @property
     def rows(self) -> list[Row]:
-        return [
-            Row(axes, outcome.metrics, "" if outcome.status is RunStatus.FINISHED else str(outcome.status))
-            for axes, outcome in self.jobs
-        ]
+        return [Row(axes, outcome.metrics, _trouble(outcome)) for axes, outcome in self.jobs]
 
     def count(self, status: RunStatus) -> int:
         return sum(outcome.status is status for _, outcome in self.jobs)
@@ -46,6 +43,17 @@ class SweepResults:
     def left(self) -> int:
         """Jobs that have not ended."""
         return len(self.grid) - len(self.jobs)
+
+
+def _has_no_plan(outcome: Outcome) -> bool:
+    return outcome.metrics.get("fits_in_memory") == 0 and "step_time_s" not in outcome.metrics
+
+
+def _trouble(outcome: Outcome) -> str:
+    """How a run ended, where that was not with a plan."""
+    if outcome.status is not RunStatus.FINISHED:
+        return str(outcome.status)
+    return "does not fit" if _has_no_plan(outcome) else ""
 
 
 def title_of(grid: Grid, preset: str | None) -> str:
@@ -93,6 +101,7 @@ def closing(
         Metric("runs/failed", results.count(RunStatus.FAILED)),
         Metric("runs/killed", results.count(RunStatus.KILLED)),
         Metric("runs/left", results.left),
+        Metric("runs/not_fitting", sum(_has_no_plan(outcome) for _, outcome in results.jobs)),
     ]
     for column in COLUMNS:
         best = best_of(results.rows, column)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from hypar_exp.errors import UserError
+from hypar_exp.planning import DoesNotFitError
 from hypar_exp.tracking.results import Results
 
 
@@ -21,7 +22,10 @@ class RunStatus(StrEnum):
 
     @classmethod
     def of(cls, error: BaseException) -> RunStatus:
-        """The status of a run that `error` ended: an interruption kills, anything else fails."""
+        """The status of a run that `error` ended: an interruption kills, a plan that does not fit is a result, anything
+        else fails."""
+        if isinstance(error, DoesNotFitError):
+            return cls.FINISHED
         return cls.FAILED if isinstance(error, Exception) else cls.KILLED
 
 

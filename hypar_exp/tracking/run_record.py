@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hypar_exp
-from hypar_exp.planning import Exploration, OptimalityGap
+from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.recorder import Metric
@@ -79,6 +79,15 @@ def baseline_metrics_of(comparison: Comparison, baseline: StepReport) -> list[Me
         Metric("baseline/communication_bytes", baseline.communication_bytes),
         Metric("baseline/step_energy_j", baseline.step_energy_j),
         Metric("baseline/memory_per_accelerator_bytes", baseline.memory_per_accelerator_bytes),
+    ]
+
+
+def not_fitting_metrics_of(outcome: DoesNotFitError) -> list[Metric]:
+    """What is known of a run that has no plan: as of any other that its plan does not fit, and what it needs."""
+    return [
+        Metric("fits_in_memory", 0.0),
+        Metric("memory_per_accelerator_bytes", outcome.needed_bytes),
+        Metric("memory_capacity_bytes", outcome.capacity_bytes),
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning, warn_of_bound
+from hypar_exp.planning.elimination import Elimination, PlanningWarning, warn_of_bound
 
 
 @dataclass(frozen=True)
@@ -92,4 +92,4 @@ def test_costs_may_be_infinite() -> None:
 
 def test_a_plan_that_is_not_proven_to_be_best_says_how_far_off_it_can_be() -> None:
     with pytest.warns(PlanningWarning, match="network x is at most 25 % above the least: its graph is too entangled"):
-        warn_of_bound("network x", Minimum([0], 5.0, 4.0))
+        warn_of_bound("network x", 5.0, 4.0)

@@ -29,6 +29,37 @@ def test_a_plan_for_time(command: Command) -> None:
     assert "Optimality gap: none, the plan has the least time over all levels at once." in shown
 
 
+def test_a_sweep_counts_the_runs_without_a_plan_that_fits(command: Command, tmp_path: Path) -> None:
+    """VGG-E at batch 256 on HMCs of 8 GB: not on one; on two in the optimum's plan, but not in hypar's; on four."""
+    shown = command(
+        "-m", "strategy=hypar,optimal", "array.levels=0,1,2", "array.enforce_memory=true", "baseline=null", timeout=300
+    ).stdout
+    assert shown.count("does not fit") == 3
+    results = SqliteResults(tmp_path / "outputs" / "mlflow.db", "hypar_exp")
+    (parent,) = results.runs(kind="sweep")
+    children = [run for run in results.runs() if run.parent_id == parent.run_id]
+    ended = {f"{run.params['strategy.name']} {run.params['array.levels']}": run for run in children}
+    assert {name: run.metrics["fits_in_memory"] for name, run in ended.items()} == {
+        **{"hypar 0": 0, "hypar 1": 0, "hypar 2": 1},
+        **{"optimal 0": 0, "optimal 1": 1, "optimal 2": 1},
+    }
+    assert {run.status for run in [parent, *children]} == {"FINISHED"}
+    assert parent.metrics["runs/not_fitting"] == 3
+    single = ended["optimal 0"]
+    assert single.tags["outcome"] == "does not fit"
+    assert single.metrics["memory_per_accelerator_bytes"] == pytest.approx(15.93e9, rel=1e-3)
+
+
+def test_a_single_run_without_a_plan_that_fits(command: Command, tmp_path: Path) -> None:
+    enforced = ["array.enforce_memory=true", "strategy=optimal"]
+    done = command("array.levels=0", *enforced, expect=2)
+    assert done.stderr.startswith("hypar_exp: no plan of network vgg_e fits: each of 2^0 accelerators needs at least")
+    done = command("array.levels=1", "array.enforce_memory=true", "tracking=none", expect=2)
+    assert "the plan of strategy hypar does not fit: an accelerator needs 8.05 GB and has 8.00 GB" in done.stderr
+    (run,) = SqliteResults(tmp_path / "outputs" / "mlflow.db", "hypar_exp").runs()
+    assert (run.status, run.tags["outcome"], run.metrics["fits_in_memory"]) == ("FINISHED", "does not fit", 0)
+
+
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
