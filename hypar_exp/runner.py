@@ -117,7 +117,7 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
         result = evaluate(job, progress=PlanCounter())
         _show(job, result)
     except DoesNotFitError as outcome:
-        job.recorder.record(record_of(config, overrides, started_ms, origin, job, error=outcome))
+        job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=outcome))
         raise
     except UserError:
         raise
