@@ -8,7 +8,7 @@ strategy, topology or hardware is checked in the same way, with no registry to e
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -94,6 +94,22 @@ class Builder:
     def baseline(self, name: str) -> object:
         """The strategy that is compared with."""
         return build_object(_strategy(name, "to be the baseline"), "strategy")
+
+
+def compose_recorder(overrides: Sequence[str]) -> Recorder:
+    """The recorder that a command line chooses, as `tracking=server`.
+
+    Raises:
+        HydraException: an override that cannot be composed.
+        UserError: a value of the wrong type or out of range, or a store that cannot be used.
+    """
+    from hydra import compose, initialize_config_dir
+
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        recorder = cast(Recorder, build_object(compose("config", list(overrides)), "tracking"))
+    recorder.check()
+    return recorder
 
 
 def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:

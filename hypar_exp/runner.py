@@ -53,6 +53,7 @@ from hypar_exp.simulation import (
 )
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
 from hypar_exp.tracking.run_record import (
+    KNOBS_OF_THE_COMMAND,
     baseline_metrics_of,
     exploration_metrics_of,
     gap_metrics_of,
@@ -110,6 +111,9 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
         UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
         DoesNotFitError: there is no plan, or not this strategy's, that fits; that is recorded.
     """
+    for knob in KNOBS_OF_THE_COMMAND:
+        if config[knob]:
+            raise UserError(f"{knob}=true is for sweeps; add -m")
     job = build_job(config)
     job.recorder.check()
     started_ms = _now_ms()

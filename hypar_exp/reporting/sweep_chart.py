@@ -43,9 +43,8 @@ def chart_png(axes: AxisValues, rows: Sequence[Row], title: str, column: Column 
         None where there is nothing to draw, or more than a picture can hold (four axes, or too many panels or series).
     """
     swept = {key: list(values) for key, values in axes.items() if len(values) > 1}
-    rows = [row for row in rows if "step_time_s" in row.metrics]
     if column is None:
-        column = _main_column(swept, rows)
+        column = _main_column(swept, [row for row in rows if row.metrics])
     rows = [row for row in rows if column.key in row.metrics]
     panel_axis = _panel_axis(swept) if len(swept) == 3 else None
     inner = [key for key in swept if key != panel_axis]

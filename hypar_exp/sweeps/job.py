@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
@@ -46,10 +47,13 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     return outcome
 
 
-def end_as_killed(folder: Path, number: int, origin: runner.Origin, recorder: Recorder) -> Outcome | None:
+def end_as_killed(
+    folder: Path, number: int, origin: runner.Origin, recorder: Recorder, recorded: Mapping[str, Outcome]
+) -> Outcome | None:
     """Record as KILLED a run whose process was killed before it could do so; None where the run had not begun.
 
-    Hydra makes a run's folder, with its configuration, just before the run begins.
+    Hydra makes a run's folder, with its configuration, just before the run begins. A run that is in `recorded`, by its
+    configuration's hash, has what became of it there.
     """
     written = folder / ".hydra" / "config.yaml"
     if not written.is_file():
@@ -59,7 +63,7 @@ def end_as_killed(folder: Path, number: int, origin: runner.Origin, recorder: Re
     started_ms = int(written.stat().st_mtime * 1000)
     error = KeyboardInterrupt("the sweep was interrupted")
     record = runner.record_of(runner.resolved(config), overrides, started_ms, origin, None, error=error)
-    return _kept(record, number, error, recorder)
+    return recorded.get(record.tags["config_hash"]) or _kept(record, number, error, recorder)
 
 
 def _kept(record: RunRecord, number: int, error: BaseException | None, recorder: Recorder) -> Outcome:

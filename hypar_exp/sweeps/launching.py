@@ -71,9 +71,10 @@ def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
     except BaseException:
         take_new()
         origin = runner.Origin(sweep.preset, sweep.parent_id)
+        recorded = sweep.recorded()  # a process may have been killed after it recorded its run and before it said so
         for number, at in enumerate(launched):
             if at not in sweep.outcomes:
-                killed = end_as_killed(sweep.folder / str(number), number, origin, sweep.recorder)
+                killed = end_as_killed(sweep.folder / str(number), number, origin, sweep.recorder, recorded)
                 if killed is not None:
                     sweep.note(at, killed)
         raise

@@ -41,8 +41,8 @@ class SweepResults:
 
     @property
     def left(self) -> int:
-        """Jobs that have not ended."""
-        return len(self.grid) - len(self.jobs)
+        """Jobs that neither finished nor failed: what was killed is still to be made."""
+        return len(self.grid) - self.count(RunStatus.FINISHED) - self.count(RunStatus.FAILED)
 
 
 def _has_no_plan(outcome: Outcome) -> bool:

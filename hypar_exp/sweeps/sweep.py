@@ -21,7 +21,7 @@ from hypar_exp.sweeps.parent import SweepResults
 from hypar_exp.tracking.recorder import RecordedRun, Recorder, RunStatus
 from hypar_exp.tracking.repair import repair
 from hypar_exp.tracking.results import StoredRun
-from hypar_exp.tracking.run_record import VERSION_TAG, source_tags
+from hypar_exp.tracking.run_record import PARENT_TAG, VERSION_TAG, source_tags
 
 MOST_FAILURES = 20
 """More failures than this are left to the file."""
@@ -79,10 +79,16 @@ class Sweep:
 
     def note(self, at: int, outcome: Outcome) -> None:
         """Take the outcome of the job at a place."""
-        finished = outcome.status is RunStatus.FINISHED
         self.outcomes[at] = outcome
-        self._done += finished
-        self._failed += not finished
+        self._done += outcome.status is RunStatus.FINISHED
+        self._failed += outcome.status is RunStatus.FAILED
+
+    def recorded(self) -> dict[str, Outcome]:
+        """Configuration hash -> outcome of the runs that are recorded under the parent."""
+        if self._parent is None:
+            return {}
+        stored = self.recorder.results().runs(**{PARENT_TAG: self._parent.run_id})
+        return {run.tags["config_hash"]: _outcome_of(run, at) for at, run in enumerate(stored)}
 
     def show_progress(self, *, at_end: bool = False) -> None:
         """Show how far the sweep is."""
@@ -109,7 +115,8 @@ class Sweep:
             self._close(RunStatus.FAILED, f"{type(error).__name__}: {error}")
             raise
         except BaseException:
-            self._close(RunStatus.KILLED, f"interrupted with {len(self.left)} of {len(self.jobs)} runs left")
+            left = len(self.jobs) - self._done - self._failed
+            self._close(RunStatus.KILLED, f"interrupted with {left} of {len(self.jobs)} runs left")
             raise
         failure = self._failure()
         self._close(RunStatus.FAILED if failure else RunStatus.FINISHED, str(failure) if failure else None)
@@ -129,7 +136,8 @@ class Sweep:
         show_runs(self.name, results.axes, results.rows)
         out = console()
         if status is RunStatus.KILLED:
-            out.print(f"{self._done} of {len(self.jobs)} runs are done; resume=true makes the others.")
+            done, left = f"{self._done} of {len(self.jobs)} runs are done", results.left
+            out.print(f"{done}, {left} are left; resume=true makes them.")
         out.print(f"Files in {self.folder}: {', '.join(files)}")
         if self._parent is not None:
             show_recorded(self._parent)

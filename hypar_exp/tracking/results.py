@@ -49,6 +49,14 @@ class Results(Protocol):
         """
         ...
 
+    def search(self, where: str) -> list[StoredRun]:
+        """The runs that a filter in MLflow's own grammar selects, oldest first.
+
+        Raises:
+            UserError: the filter cannot be read, or the store.
+        """
+        ...
+
     def artifact(self, run: StoredRun, name: str) -> str:
         """The text of an artifact.
 
@@ -75,6 +83,10 @@ class SqliteResults:
         except sqlite3.Error as error:
             raise UserError(f"the tracking database {self.database} cannot be read: {error}") from None
 
+    def search(self, where: str) -> list[StoredRun]:
+        """See `Results.search`; MLflow's client reads the filter, which takes seconds longer."""
+        return _search(f"sqlite:///{self.database}", self.experiment, where) if self.database.exists() else []
+
     def artifact(self, run: StoredRun, name: str) -> str:
         """See `Results.artifact`."""
         if not is_local(run.artifact_uri):
@@ -94,23 +106,11 @@ class ServerResults:
 
     def runs(self, **tags: str) -> list[StoredRun]:
         """See `Results.runs`."""
-        from hypar_exp.tracking import mlflow_client
+        return self.search(" and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items()))
 
-        try:
-            client = mlflow_client.connect(self.uri)
-            found = client.get_experiment_by_name(self.experiment)
-            if found is None:
-                return []
-            filters = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
-            runs, token = [], None
-            while True:
-                page = client.search_runs([found.experiment_id], filters, 1, PAGE, ["start_time ASC"], token)
-                runs += [_from_mlflow(run) for run in page]
-                token = page.token
-                if not token:
-                    return runs
-        except Exception as error:
-            raise UserError(f"the tracking server {self.uri} cannot be read: {' '.join(str(error).split())}") from error
+    def search(self, where: str) -> list[StoredRun]:
+        """See `Results.search`."""
+        return _search(self.uri, self.experiment, where)
 
     def artifact(self, run: StoredRun, name: str) -> str:
         """See `Results.artifact`."""
@@ -149,6 +149,32 @@ def _read(connection: sqlite3.Connection, experiment: str, tags: Mapping[str, st
         )
         for run_id, experiment_id, name, status, start_time_ms, end_time_ms, artifact_uri in rows
     ]
+
+
+def _search(uri: str, experiment: str, where: str) -> list[StoredRun]:
+    """The runs of an experiment, by name, that a filter of MLflow's selects, by MLflow's client."""
+    from hypar_exp.tracking import mlflow_client
+
+    mlflow_client.prepare()
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client = mlflow_client.connect(uri)
+        found = client.get_experiment_by_name(experiment)
+        if found is None:
+            return []
+        runs, token = [], None
+        while True:
+            page = client.search_runs([found.experiment_id], where, 1, PAGE, ["start_time ASC"], token)
+            runs += [_from_mlflow(run) for run in page]
+            token = page.token
+            if not token:
+                return runs
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        if isinstance(error, MlflowException) and error.error_code == "INVALID_PARAMETER_VALUE":
+            raise UserError(f"the filter {where!r} cannot be read: {reason[:300]}") from None
+        raise UserError(f"the tracking store {uri} cannot be read: {reason[:300]}") from error
 
 
 def _by_run(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, str]]:

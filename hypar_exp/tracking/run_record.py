@@ -20,7 +20,7 @@ from hypar_exp.tracking.recorder import Metric
 
 KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
-VERSION_TAG = "hypar_exp.version"
+VERSION_TAG, PARENT_TAG = "hypar_exp.version", "mlflow.parentRunId"
 TOLD = (
     *("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra"),
     *("experiment=", "case=", *(f"{knob}=" for knob in KNOBS_OF_THE_COMMAND)),
@@ -130,7 +130,7 @@ def tags_of(config: Mapping[str, Any], experiment: str | None, parent_id: str | 
     if experiment is not None:
         tags["experiment"] = experiment
     if parent_id is not None:
-        tags["mlflow.parentRunId"] = parent_id
+        tags[PARENT_TAG] = parent_id
     return tags
 
 
