@@ -48,6 +48,7 @@ from hypar_exp.simulation import (
     Objective,
     PlanCosts,
     StepReport,
+    kinds_of,
     memory_limit,
     simulate,
 )
@@ -196,6 +197,7 @@ def _problem(
         simulator=PlanCosts(network, array, hardware, accounting, batch_size),
         memory=memory_limit(network, batch_size, hardware, accounting) if enforce_memory else None,
         progress=progress,
+        kinds=tuple(kind.group for kind in kinds_of(array, hardware)),
     )
 
 

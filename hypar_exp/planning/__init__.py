@@ -14,6 +14,7 @@ from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.exploration import Exploration, Points
 from hypar_exp.planning.explore import Explore
 from hypar_exp.planning.gap import OptimalityGap, optimality_gap
+from hypar_exp.planning.kinds import EVEN, GroupKind, Kinds
 from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit
 from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
@@ -39,6 +40,7 @@ from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Planned, Strate
 __all__ = [
     "COMMUNICATION",
     "DOTS",
+    "EVEN",
     "PLAIN_DOTS",
     "AmountTables",
     "CommunicationModel",
@@ -50,7 +52,9 @@ __all__ = [
     "Explore",
     "Fixed",
     "FromFile",
+    "GroupKind",
     "HyPar",
+    "Kinds",
     "LeastPlan",
     "MemoryLimit",
     "Minimum",

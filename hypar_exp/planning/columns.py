@@ -179,7 +179,7 @@ class Columns:
         """For each level where in `tables` a column's choices above and at it are: int64[splits^(level + 1)]."""
         indices = []
         state = np.zeros(1, dtype=np.int64)
-        for _ in range(self.levels):
+        for level in range(self.levels):
             indices.append((state[:, None] * self.choices + np.arange(self.choices)).ravel())
-            state = (state[:, None] + tables.digit_of).ravel()
+            state = (state[:, None] + tables.digit_of[level]).ravel()
         return indices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hypar_exp.checks import checked_coefficients
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
+from hypar_exp.planning.kinds import EVEN, GroupKind, Kinds, recut_factors, uneven_levels
 from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.sharding import shard
 
@@ -147,9 +148,9 @@ class PlanCommunication:
 
 
 def pair_amounts(
-    network: Network, batch_size: int, model: CommunicationModel, counts: NDArray[np.integer]
+    network: Network, batch_size: int, model: CommunicationModel, counts: NDArray[np.number]
 ) -> PairAmounts:
-    """What a pair would exchange for each choice, where `counts` (integer[..., layers, len(Split)]) were made above."""
+    """What a pair would exchange for each choice, where `counts` (number[..., layers, len(Split)]) were made above."""
     tensors = shard(network, batch_size, counts)
     weights, inputs, outputs = tensors.weights[..., None], tensors.inputs[..., None], tensors.outputs[..., None]
     gradient, output, output_error, input_error = model.within.T
@@ -159,13 +160,29 @@ def pair_amounts(
     )
 
 
-def plan_communication(network: Network, batch_size: int, model: CommunicationModel, plans: Plan) -> PlanCommunication:
+def mean_amounts(
+    network: Network, batch_size: int, model: CommunicationModel, kinds: Kinds, counts: Sequence[NDArray[np.number]]
+) -> PairAmounts:
+    """`pair_amounts` of an average group, where each kind of groups has its own counts."""
+    of_kinds = [pair_amounts(network, batch_size, model, of_kind) for of_kind in counts]
+    if len(of_kinds) == 1:
+        return of_kinds[0]
+    weights = [kind.weight for kind in kinds]
+    return PairAmounts(
+        within=np.average([amounts.within for amounts in of_kinds], axis=0, weights=weights),
+        between=np.average([amounts.between for amounts in of_kinds], axis=0, weights=weights),
+    )
+
+
+def plan_communication(
+    network: Network, batch_size: int, model: CommunicationModel, plans: Plan, kinds: Kinds = EVEN
+) -> PlanCommunication:
     """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
-    return AmountTables(network, batch_size, model, plans.shape[-2]).look_up(plans)
+    return AmountTables(network, batch_size, model, plans.shape[-2], kinds).look_up(plans)
 
 
 def level_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Plan
+    network: Network, batch_size: int, model: CommunicationModel, plans: Plan, kinds: Kinds = EVEN
 ) -> NDArray[np.float64]:
     """Elements that the whole array exchanges in a step, by level: float64[plans, levels], in bounded memory.
 
@@ -174,8 +191,9 @@ def level_communication(
         batch_size: samples a step.
         model: the coefficients of the amounts.
         plans: uint8[plans, levels, layers], as many as fit in memory.
+        kinds: the kinds of groups that the array has.
     """
-    tables = AmountTables(network, batch_size, model, plans.shape[-2])
+    tables = AmountTables(network, batch_size, model, plans.shape[-2], kinds)
     totals = np.empty(plans.shape[:2])
     for start in range(0, len(plans), PLANS_PER_CHUNK):
         chunk = slice(start, start + PLANS_PER_CHUNK)
@@ -188,26 +206,35 @@ class AmountTables:
     """`pair_amounts` of every state that a layer can be in at each level, so that plans are costed by look-up.
 
     Only the numbers of choices above a level matter, not their order: a layer's state is the counts of all of the
-    model's splits but the first, written as digits of base levels + 1. It changes the cost of a million plans from
-    minutes to parts of a second. What all pairs of a level exchange is in
+    model's splits but the first, written as digits of base levels + 1, and the choice at each level of uneven halves.
+    It changes the cost of a million plans from minutes to parts of a second. What all pairs of a level exchange is in
 
     Attributes:
-        digit_of: int64[splits], what a choice adds to its layer's state for the levels below.
+        digit_of: int64[levels, splits], what a choice at a level adds to its layer's state for the levels below.
         within: float64[levels, layers, states x splits], by the layer's state and choice.
         between: float64[levels, edges, splits x states x splits], by the producer's choice, the consumer's state and
             its choice.
-        leaf_counts: int64[states, len(Split)], the choices above the leaf accelerators that a state stands for.
+        leaf_counts: for each kind number[states, len(Split)], what the choices above its leaf accelerators count.
     """
 
-    def __init__(self, network: Network, batch_size: int, model: CommunicationModel, levels: int) -> None:
+    def __init__(
+        self, network: Network, batch_size: int, model: CommunicationModel, levels: int, kinds: Kinds = EVEN
+    ) -> None:
         splits = len(model.splits)
         self._network, self._model = network, model
-        self.digit_of = np.array([0, *((levels + 1) ** place for place in range(splits - 1))])
-        states = (levels + 1) ** (splits - 1)
-        counts = _state_counts(levels, states, model.splits)
-        self.leaf_counts = counts[levels]
-        per_layer = np.broadcast_to(counts[:levels, :, None], (levels, states, len(network.layers), len(Split)))
-        amounts = pair_amounts(network, batch_size, model, per_layer)
+        uneven = uneven_levels(kinds, levels)
+        even_states = (levels + 1) ** (splits - 1)
+        states = even_states * splits ** len(uneven)
+        self.digit_of = np.tile([0, *((levels + 1) ** place for place in range(splits - 1))], (levels, 1))
+        for place, level in enumerate(uneven):
+            self.digit_of[level] += even_states * splits**place * np.arange(splits)
+        counts = [_state_counts(levels, states, model.splits, kind, uneven) for kind in kinds]
+        self.leaf_counts = [of_kind[levels] for of_kind in counts]
+        shape = (levels, states, len(network.layers), len(Split))
+        per_layer = [np.broadcast_to(of_kind[:levels, :, None], shape) for of_kind in counts]
+        amounts = mean_amounts(network, batch_size, model, kinds, per_layer)
+        for level in uneven:
+            amounts.between[level] *= recut_factors(model.splits, kinds[0].share(level))
         pairs = np.ldexp(1.0, np.arange(levels))
         self._index_type = np.min_scalar_type(splits * splits * states)
         within = np.moveaxis(amounts.within, 1, 2) * pairs[:, None, None, None]
@@ -230,18 +257,21 @@ class AmountTables:
             for at, edge in enumerate(self._network.edges):
                 pair = choice[edge.producer] * self._index_type.type(row) + index[edge.consumer]
                 self.between[level, at].take(pair, out=between[level, at], mode="clip")
-            state += digit_of[choice]
+            state += digit_of[level][choice]
         return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
 
     def leaf_states(self, plans: Plan) -> NDArray[np.unsignedinteger]:
         """The state that each plan leaves each layer's leaf accelerators in: unsigned[plans, layers]."""
-        added = self.digit_of.astype(self._index_type)[self._model.positions(plans)]
+        levels = np.arange(len(self.digit_of))[:, None]
+        added = self.digit_of.astype(self._index_type)[levels, self._model.positions(plans)]
         states: NDArray[np.unsignedinteger] = added.sum(axis=-2, dtype=self._index_type)
         return states
 
 
-def _state_counts(levels: int, states: int, splits: tuple[Split, ...]) -> NDArray[np.int64]:
-    """int64[levels + 1, states, len(Split)]: the choices above each level, and above the leaves, of a state.
+def _state_counts(
+    levels: int, states: int, splits: tuple[Split, ...], kind: GroupKind, uneven: list[int]
+) -> NDArray[np.number]:
+    """number[levels + 1, states, len(Split)]: what a state's choices above each level, and above the leaves, count.
 
     A state that no plan reaches (more choices than levels above) counts none of the first split.
     """
@@ -249,7 +279,14 @@ def _state_counts(levels: int, states: int, splits: tuple[Split, ...]) -> NDArra
     for place, split in enumerate(splits[1:]):
         counts[..., split] = np.arange(states) // (levels + 1) ** place % (levels + 1)
     counts[..., splits[0]] = np.maximum(np.arange(levels + 1)[:, None] - counts.sum(axis=-1), 0)
-    return counts
+    if not uneven:
+        return counts
+    halvings, weighted = kind.halvings(levels), counts.astype(np.float64)
+    even_states = states // len(splits) ** len(uneven)
+    for place, level in enumerate(uneven):
+        choice = np.array(splits)[np.arange(states) // (even_states * len(splits) ** place) % len(splits)]
+        weighted[level + 1 :, np.arange(states), choice] += halvings[level] - 1  # it is counted as even so far
+    return weighted
 
 
 def _forward(row: Mapping[str, float]) -> dict[str, float]:

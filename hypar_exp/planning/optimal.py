@@ -44,7 +44,7 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
     """
     network, model = problem.network, problem.communication
     columns = Columns(problem.levels, model.splits, len(network.layers), len(network.edges))
-    tables = AmountTables(network, problem.batch_size, model, problem.levels)
+    tables = AmountTables(network, problem.batch_size, model, problem.levels, problem.kinds)
     positions = model.positions(close_to)
     layer_costs = columns.layer_costs(tables, problem.costs, positions)
     edge_costs = columns.edge_costs(tables, problem.costs)

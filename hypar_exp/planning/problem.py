@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, level_communication
 from hypar_exp.planning.costs import Costs
+from hypar_exp.planning.kinds import EVEN, Kinds
 from hypar_exp.planning.memory import MemoryLimit
 from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.sharding import choices_above
@@ -53,6 +54,7 @@ class PlanningProblem:
         simulator: costs whole plans as the simulator does; None where there is none.
         memory: what the plan has to fit in; None where it does not have to.
         progress: is told how many plans of how many are looked at, by a strategy that takes its time.
+        kinds: the kinds of groups, where the array's halves are not alike.
     """
 
     network: Network
@@ -63,6 +65,7 @@ class PlanningProblem:
     simulator: Costs | None = None
     memory: MemoryLimit | None = None
     progress: Progress = no_progress
+    kinds: Kinds = EVEN
 
     def over(self, splits: tuple[Split, ...]) -> PlanningProblem:
         """The same problem with a choice among some of the splits only.
@@ -74,7 +77,7 @@ class PlanningProblem:
 
     def cost_of(self, plans: Plan) -> NDArray[np.float64]:
         """What each plan of uint8[plans, levels, layers] costs, float64[plans]."""
-        exchanged = level_communication(self.network, self.batch_size, self.communication, plans)
+        exchanged = level_communication(self.network, self.batch_size, self.communication, plans, self.kinds)
         costs: NDArray[np.float64] = self.costs.per_exchanged_element * exchanged.sum(axis=1)
         if self.costs.per_layer is not None:
             costs += self.costs.per_layer(choices_above(plans)[:, -1]).sum(axis=-1)

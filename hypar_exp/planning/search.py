@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
+from hypar_exp.planning.communication import CommunicationModel, PairAmounts, mean_amounts
 from hypar_exp.planning.elimination import cached_elimination, warn_of_bound
+from hypar_exp.planning.kinds import EVEN, Kinds, recut_factors, uneven_levels
 from hypar_exp.planning.plan import Plan, Split
 
 
@@ -50,18 +51,26 @@ def _partition_chain(amounts: PairAmounts) -> Plan:
     return np.array(choices[::-1], dtype=np.uint8)
 
 
-def partition_hierarchy(network: Network, batch_size: int, levels: int, model: CommunicationModel) -> Plan:
+def partition_hierarchy(
+    network: Network, batch_size: int, levels: int, model: CommunicationModel, kinds: Kinds = EVEN
+) -> Plan:
     """Algorithm 1 level by level, each on the tensors as the levels above have shrunk them (Algorithm 2).
 
-    The choice is among the splits that the model prices.
+    The choice is among the splits that the model prices. Where groups are of several kinds, they choose together.
 
     Returns:
         uint8[levels, layers].
     """
-    counts = np.zeros((len(network.layers), len(Split)), dtype=np.uint8)
+    uneven = uneven_levels(kinds, levels)
+    halvings = [kind.halvings(levels) for kind in kinds]
+    counts = [np.zeros((len(network.layers), len(Split)), dtype=of_kind.dtype) for of_kind in halvings]
     plan = np.zeros((levels, len(network.layers)), dtype=np.uint8)
     splits = np.array(model.splits, dtype=np.uint8)
     for level in range(levels):
-        plan[level] = splits[partition_level(network, pair_amounts(network, batch_size, model, counts))]
-        counts[np.arange(len(network.layers)), plan[level]] += 1
+        amounts = mean_amounts(network, batch_size, model, kinds, counts)
+        if level in uneven:
+            amounts.between[...] *= recut_factors(model.splits, kinds[0].share(level))
+        plan[level] = splits[partition_level(network, amounts)]
+        for of_kind, counted in zip(counts, halvings, strict=True):
+            of_kind[np.arange(len(network.layers)), plan[level]] += counted[level]
     return plan

@@ -52,8 +52,11 @@ def choices_above(plans: Plan) -> NDArray[np.uint8]:
     return counts
 
 
-def shard(network: Network, batch_size: int, counts: NDArray[np.integer]) -> ShardedTensors:
-    """Every tensor's size after the choices counted in `counts`, integer[..., layers, splits]."""
+def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> ShardedTensors:
+    """Every tensor's size after the choices counted in `counts`, number[..., layers, len(Split)].
+
+    They are integers, or where shares are uneven floats (see `hypar_exp.planning.kinds`).
+    """
     inputs = _fraction(counts, INPUT_DIMENSIONS)
     return ShardedTensors(
         weights=network.weights * _fraction(counts, WEIGHT_DIMENSIONS),
@@ -63,7 +66,11 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.integer]) -> Sha
     )
 
 
-def _fraction(counts: NDArray[np.integer], dimensions: tuple[Split, ...]) -> NDArray[np.float64]:
-    halvings = counts[..., list(dimensions)].sum(axis=-1, dtype=np.int64)
-    fraction: NDArray[np.float64] = np.ldexp(1.0, -halvings)
+def _fraction(counts: NDArray[np.number], dimensions: tuple[Split, ...]) -> NDArray[np.float64]:
+    counted = counts[..., list(dimensions)]
+    fraction: NDArray[np.float64]
+    if np.issubdtype(counts.dtype, np.floating):
+        fraction = np.exp2(-counted.sum(axis=-1))
+    else:
+        fraction = np.ldexp(1.0, -counted.sum(axis=-1, dtype=np.int64))
     return fraction

@@ -153,4 +153,6 @@ class Optimal:
 
 def level_by_level(problem: PlanningProblem) -> Plan:
     """HyPar's plan of a problem, whatever its objective: the least communication of each level after the other."""
-    return partition_hierarchy(problem.network, problem.batch_size, problem.levels, problem.communication)
+    return partition_hierarchy(
+        problem.network, problem.batch_size, problem.levels, problem.communication, problem.kinds
+    )

@@ -3,6 +3,7 @@
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.hetero import AcceleratorKind, Hetero, MixedArray, kinds_of
 from hypar_exp.simulation.load import load_accounting, load_hardware
 from hypar_exp.simulation.memory import LeafMemory, memory_limit
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
@@ -14,13 +15,16 @@ from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, 
 __all__ = [
     "MOST_LEVELS",
     "AcceleratorArray",
+    "AcceleratorKind",
     "Accounting",
     "Communication",
     "Comparison",
     "Energy",
     "HTree",
     "Hardware",
+    "Hetero",
     "LeafMemory",
+    "MixedArray",
     "Objective",
     "PlanCosts",
     "StepEnergy",
@@ -28,6 +32,7 @@ __all__ = [
     "Time",
     "Torus",
     "accelerators",
+    "kinds_of",
     "load_accounting",
     "load_hardware",
     "memory_limit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -19,6 +20,12 @@ class StepEnergy:
     sram_j: NDArray[np.float64]
     dram_j: NDArray[np.float64]
     communication_j: NDArray[np.float64]
+
+    @classmethod
+    def sum(cls, energies: Sequence[StepEnergy]) -> StepEnergy:
+        """The energy of several parts of an array."""
+        names = [part.name for part in fields(cls)]
+        return cls(**{name: np.sum([getattr(energy, name) for energy in energies], axis=0) for name in names})
 
     @property
     def by_part_j(self) -> dict[str, float]:

@@ -8,11 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import StepCosts, shard
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.energy import step_energy
 from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.hetero import MixedArray
 from hypar_exp.simulation.time import communication_time_s, compute_time_s, dram_time_s, mac_time_s
 from hypar_exp.simulation.topology import AcceleratorArray, accelerators
 
@@ -51,6 +53,7 @@ class Time:
     def costs(
         self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
     ) -> StepCosts:
+        _require_one_kind(self.name, array)
         arithmetic = mac_time_s(accounting.macs_of_step(network, batch_size), hardware, accelerators(array))
 
         def per_layer(counts: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -58,7 +61,11 @@ class Time:
             return compute_time_s(arithmetic, dram_time_s(accounting.dram_elements(leaf), hardware))
 
         one_element = np.array(float(hardware.element_bytes))
-        return StepCosts(self.name, float(communication_time_s(one_element, hardware, array.hop_factor)), per_layer)
+        return StepCosts(
+            self.name,
+            float(communication_time_s(one_element, hardware.link_bandwidth_bits_per_s, array.hop_factor)),
+            per_layer,
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,7 @@ class Energy:
     def costs(
         self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
     ) -> StepCosts:
+        _require_one_kind(self.name, array)
         macs = accounting.macs_of_step(network, batch_size)
 
         def per_layer(counts: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -79,3 +87,11 @@ class Energy:
         none = np.zeros(1)
         one_element = step_energy(none, none, np.ones(1), hardware, accounting)
         return StepCosts(self.name, float(one_element.by_layer_j[0]), per_layer)
+
+
+def _require_one_kind(objective: str, array: AcceleratorArray) -> None:
+    if isinstance(array, MixedArray):
+        raise UserError(
+            f"objective={objective} is a sum over accelerators of one kind, and array={array.name} has several; "
+            "objective=communication is there for any array"
+        )

@@ -11,8 +11,11 @@ BITS_PER_BYTE = 8
 OPERATIONS_PER_MAC = 2
 
 
-def mac_time_s(macs: NDArray[np.float64], hardware: Hardware, accelerators: int) -> NDArray[np.float64]:
-    """Seconds for multiply-accumulates (float64[layers], of all phases and the whole batch) spread over the array."""
+def mac_time_s(macs: NDArray[np.float64], hardware: Hardware, accelerators: float) -> NDArray[np.float64]:
+    """Seconds for multiply-accumulates (float64[layers], of all phases and the whole batch) spread over the array.
+
+    An accelerator that does another part of them than one in 2^levels counts as one of another number.
+    """
     return OPERATIONS_PER_MAC * macs / (accelerators * hardware.sustained_operations_per_s)
 
 
@@ -22,10 +25,10 @@ def dram_time_s(elements: NDArray[np.float64], hardware: Hardware) -> NDArray[np
 
 
 def communication_time_s(
-    communication_bytes: NDArray[np.float64], hardware: Hardware, hop_factor: float
+    communication_bytes: NDArray[np.float64], link_bandwidth_bits_per_s: float | NDArray[np.float64], hop_factor: float
 ) -> NDArray[np.float64]:
     """Seconds for exchanged bytes: transfers are serialised on the link rate, each as long as its way has hops."""
-    return communication_bytes * BITS_PER_BYTE * hop_factor / hardware.link_bandwidth_bits_per_s
+    return communication_bytes * BITS_PER_BYTE * hop_factor / link_bandwidth_bits_per_s
 
 
 def compute_time_s(mac_time: NDArray[np.float64], dram_time: NDArray[np.float64]) -> NDArray[np.float64]:
