@@ -48,6 +48,7 @@ def parse_file(path: str) -> Any:
             proto = inline_local_functions(proto)
         except Exception as error:
             raise UserError(f"{path}: its functions cannot be resolved: {_one_line(error)}") from None
+    _import_domains(proto)
     for tensor in proto.graph.initializer:
         _drop_data(tensor)
     for node in proto.graph.node:
@@ -150,6 +151,16 @@ def _assume_sizes(proto: Any) -> bool:
             leaving.CopyFrom(arriving)
         added = True
     return added
+
+
+def _import_domains(proto: Any) -> None:
+    """Declare the domains of all operators: shape inference refuses a model that forgot one."""
+    import onnx
+
+    standard = ("", "ai.onnx")
+    declared = {"" if opset.domain in standard else opset.domain for opset in proto.opset_import}
+    for domain in sorted({"" if node.domain in standard else node.domain for node in proto.graph.node} - declared):
+        proto.opset_import.add(domain=domain, version=1 if domain else onnx.defs.onnx_opset_version())
 
 
 def _texts(graph: Any) -> Iterator[Any]:
