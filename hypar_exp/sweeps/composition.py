@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydra._internal.config_repository import CachingConfigRepository
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
@@ -138,7 +140,8 @@ class Composer:
             master: the sweep's own configuration, with Hydra's node.
             varying: the keys that the jobs differ in, as they are written in overrides.
         """
-        self._loader, self._master = loader, master
+        self._loader, self._master = copy.copy(loader), master
+        self._loader.repository = _ReadFiles(loader.repository)
         self._varying = {key.lstrip("+~").split(".")[0] for key in varying}
         self._overrides: dict[str, tuple[Override, bool]] = {}
         self._compositions: Bounded[tuple[str, ...], Composition] = Bounded(MOST_COMPOSITIONS)
@@ -220,6 +223,22 @@ class Composer:
         return Composed(
             composition, [], {str(key): Node.of(composition.config, str(key)) for key in composition.config}
         )
+
+
+class _ReadFiles(CachingConfigRepository):  # type: ignore[misc]
+    """Configuration files that are read once a sweep: reading them again takes half the time of a composition."""
+
+    def __init__(self, files: Any) -> None:
+        super().__init__(files)
+        self._pickled: dict[str, bytes] = {}
+
+    def __deepcopy__(self, memo: object) -> _ReadFiles:
+        return self  # a composition copies its repository only to add to its own search path, which is always the same
+
+    def load_config(self, config_path: str) -> Any:
+        if config_path not in self._pickled:
+            self._pickled[config_path] = pickle.dumps(super().load_config(config_path))
+        return pickle.loads(self._pickled[config_path])  # a composition may change what it was given
 
 
 def _without_hydra(config: DictConfig) -> Composition:

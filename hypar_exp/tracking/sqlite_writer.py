@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import math
 import posixpath
+import secrets
 import shutil
 import sqlite3
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def write_runs(
         experiment_id, artifact_location: of an active experiment; the location is a folder of this machine.
         runs: ended runs.
     """
-    run_ids = [uuid.uuid4().hex for _ in runs]
+    run_ids = [_new_run_id() for _ in runs]
     written: list[Path] = []
     try:
         for run_id, run in zip(run_ids, runs, strict=True):
@@ -104,6 +104,17 @@ def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> st
         )
         _insert_values(connection, {run_id: within_limits(run)})
     return str(row[0])
+
+
+def _new_run_id() -> str:
+    """32 hexadecimal digits as MLflow's, but ordered in time (RFC 9562's version 7).
+
+    The keys of every table contain it: new rows go to the ends of their indexes and not to random places, which keeps
+    large databases as fast as small ones.
+    """
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = rest * 4096 // 1_000_000
+    return f"{milliseconds:012x}7{fraction:03x}{8 + secrets.randbits(2):x}{secrets.randbits(60):015x}"
 
 
 @contextlib.contextmanager
