@@ -73,6 +73,8 @@ class PlanningProblem:
         Raises:
             UserError: one of them is not priced.
         """
+        if splits == self.communication.splits:
+            return self
         return replace(self, communication=self.communication.over(splits))
 
     def cost_of(self, plans: Plan) -> NDArray[np.float64]:
