@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +82,7 @@ class SqliteRecorder:
             run_id=run_id,
             experiment_id=experiment_id,
             store=self.uri,
-            ui_command=f"mlflow ui --backend-store-uri {shlex.quote(self.uri)}",
+            ui_command=_ui_command(self.uri),
             url=run_url(UI_ADDRESS, experiment_id, run_id),
             note=note,
         )
@@ -119,6 +121,12 @@ class SqliteRecorder:
     def results(self) -> SqliteResults:
         """What reads the runs back."""
         return SqliteResults(self._database, self.experiment)
+
+
+def _ui_command(uri: str) -> str:
+    """What opens the MLflow UI on a store, wherever `mlflow` is; one worker of its four is enough for one person."""
+    mlflow = "mlflow" if shutil.which("mlflow") else f"{shlex.quote(sys.executable)} -m mlflow"
+    return f"MLFLOW_DISABLE_TELEMETRY=true {mlflow} ui --workers 1 --backend-store-uri {shlex.quote(uri)}"
 
 
 def _require_writable_folder(folder: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_person_sees_the_plan_the_numbers_and_where_they_are(recorded: tuple[P
     numbers = {line.strip()[:24].strip(): line.split() for line in printed.splitlines()}
     assert "2.73x" in numbers["step time"]  # figure 6
     assert {"2.76", "17.2", "GB"} <= set(printed.split())  # figure 8
-    assert f"mlflow ui --backend-store-uri 'sqlite:///{folder}/outputs/mlflow.db'" in printed
+    assert f"mlflow ui --workers 1 --backend-store-uri 'sqlite:///{folder}/outputs/mlflow.db'" in printed
     assert "\x1b" not in printed  # plain where it is no terminal
 
 
