@@ -122,13 +122,14 @@ def _bars(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) -> 
     series_axis = next((key for key in axes if key != group_axis), None)
     groups, series = axes[group_axis], axes[series_axis] if series_axis else [None]
     width = 0.8 / len(series)
+    bottom = 1.0 if column.unit is None and _is_wide(rows, column) else 0.0  # no ratio is 0 on a logarithmic scale
     for at, name in enumerate(series):
         chosen = {row.axes[group_axis]: row.metrics[column.key] for row in rows
                   if series_axis is None or row.axes[series_axis] == name}  # fmt: skip
         places = [place for place, group in enumerate(groups) if group in chosen]
         x = [place + (at - (len(series) - 1) / 2) * width for place in places]
-        heights = [chosen[groups[place]] for place in places]
-        plot.bar(x, heights, width, color=COLOURS[at % len(COLOURS)], label=name)
+        heights = [chosen[groups[place]] - bottom for place in places]
+        plot.bar(x, heights, width, bottom, color=COLOURS[at % len(COLOURS)], label=name)
     slant = sum(map(len, groups)) > 60
     plot.set_xticks(range(len(groups)), groups, rotation=40 if slant else 0, ha="right" if slant else "center")
     plot.set_xlabel(group_axis)
@@ -213,4 +214,4 @@ def _tick(column: Column, value: float) -> str:
 
 
 def _named(column: Column) -> str:
-    return f"{column.title} over the baseline" if column.unit is None else column.title
+    return f"{column.title} over the baseline" if column in COLUMNS and column.unit is None else column.title

@@ -16,6 +16,9 @@ MOST_ROWS = 60
 """More rows than this are left to the file."""
 
 
+UNIT_ENDS = {"_per_s": "", "_s": "s", "_bytes": "B", "_j": "J"}
+
+
 @dataclass(frozen=True)
 class Column:
     """A number of a run as people compare it."""
@@ -41,6 +44,13 @@ COLUMNS = (
     Column("energy_efficiency", "efficiency", None, more_is_better=True),
     Column("optimality_gap", "optimality gap", "%"),
 )
+
+
+def column_of(metric: str) -> Column:
+    """The column of any metric; the end of its name tells its unit."""
+    known = {column.key: column for column in COLUMNS}
+    unit = next((unit for end, unit in UNIT_ENDS.items() if metric.endswith(end)), "")
+    return known.get(metric, Column(metric, metric, unit, more_is_better=metric.startswith("samples_per")))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,68 @@
+"""A comparison of recorded runs on the terminal and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from hypar_exp.reporting.console import print_uncut
+from hypar_exp.reporting.sweep_chart import chart_png
+from hypar_exp.reporting.sweep_table import Column, Row
+from hypar_exp.reporting.units import significant
+
+if TYPE_CHECKING:
+    from hypar_exp.sweeps.comparison import Comparison
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Print the table; with a baseline each number is followed by how many times better it is."""
+    names, baseline = comparison.column_names, comparison.baseline
+    table = Table(
+        title=Text(_title(comparison), style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )  # fmt: skip
+    table.add_column(comparison.rows, no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in comparison.row_names:
+        cells = [comparison.cells.get((row, name)) for name in names]
+        best = None
+        if len({cell for cell in cells if cell is not None}) > 1:
+            present = [cell for cell in cells if cell is not None]
+            best = max(present) if comparison.value.more_is_better else min(present)
+        shown = []
+        for name, cell in zip(names, cells, strict=True):
+            words = "" if cell is None else comparison.value.shown(cell)
+            gain = None if baseline is None or name == baseline else comparison.gain(row, name)
+            words += "" if gain is None else f" ({significant(gain)}x)"
+            shown.append(Text(words, style="bold green" if cell is not None and cell == best else ""))
+        table.add_row(row, *shown)
+    if baseline is not None:
+        means = [comparison.mean_gain(name) for name in names]
+        table.add_section()
+        table.add_row("geometric mean", *("" if mean is None else f"{significant(mean)}x" for mean in means))
+    print_uncut(table)
+
+
+def comparison_png(comparison: Comparison) -> bytes | None:
+    """The gains over the baseline, or the numbers where there is none; None where a picture cannot hold them."""
+    axes = {comparison.rows: comparison.row_names, comparison.columns: comparison.column_names}
+    if comparison.baseline is None:
+        cells = comparison.cells
+        column = comparison.value
+    else:
+        cells = {place: gain for place in comparison.cells if (gain := comparison.gain(*place)) is not None}
+        column = Column("gain", f"times better than {comparison.baseline}", None, more_is_better=True)
+    rows = [
+        Row({comparison.rows: row, comparison.columns: name}, {column.key: value})
+        for (row, name), value in cells.items()
+    ]
+    return chart_png(axes, rows, comparison.value.title, column)
+
+
+def _title(comparison: Comparison) -> str:
+    title = f"{comparison.value.title} by {comparison.rows} and {comparison.columns}"
+    return title if comparison.baseline is None else f"{title} (and how many times better than {comparison.baseline})"
