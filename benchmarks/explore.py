@@ -9,16 +9,10 @@ from __future__ import annotations
 import resource
 import time
 from dataclasses import replace
-from typing import Any, TypeVar, cast
-
-from omegaconf import OmegaConf
 
 from hypar_exp import networks
-from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Explore, Fixed, HyPar, PlanningProblem, PlanSpace
-from hypar_exp.simulation import Accounting, Hardware, HTree, PlanCosts, simulate
-
-Shipped = TypeVar("Shipped", Hardware, Accounting)
+from hypar_exp.simulation import HTree, PlanCosts, load_accounting, load_hardware, simulate
 
 LEVELS, BATCH = 4, 256
 SIMULATED = 300
@@ -27,7 +21,7 @@ CASES = {"lenet_c": None, "cifar_c": None, "alexnet": 4_000_000, "vgg_a": 4_000_
 
 
 def main() -> None:
-    hardware, accounting = _shipped("hardware/hmc", Hardware), _shipped("accounting/as_evaluated", Accounting)
+    hardware, accounting = load_hardware(), load_accounting()
     array = HTree(levels=LEVELS)
     explore = Explore(HyPar(), Fixed("dp", "dp"), [Fixed("mp", "mp"), HyPar()])
     print(f"{'':10}{'plans':>12}{'plans/s':>14}{'to one at a time':>20}{'peak memory':>14}")
@@ -47,12 +41,6 @@ def main() -> None:
         rate = exploration.costed / (time.process_time() - started)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{name:10}{exploration.costed:>12,}{rate:>14,.0f}{rate / one_at_a_time:>19,.0f}x{memory:>10.0f} MiB")
-
-
-def _shipped(option: str, kind: type[Shipped]) -> Shipped:
-    fields = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(CONF_DIR / f"{option}.yaml")))
-    del fields["_target_"]
-    return kind(**fields)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from hypar_exp.reporting.units import quantity, significant
 def show_exploration(exploration: Exploration) -> None:
     """Print how the plans are distributed, and how many of them are faster than each known strategy."""
     drawn = "" if exploration.costed == exploration.space else f" drawn from {exploration.space:,}"
-    console().print(Text(f"{exploration.costed:,} plans{drawn}", style="bold"))
+    console().print(Text(f"{exploration.costed:,} plans{drawn} (performance: {exploration.reference} = 1)", style="bold"))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("plan")
-    for heading in (f"speed ({exploration.reference} = 1)", "step time", "communication", "faster plans", "share"):
+    for heading in ("performance", "step time", "communication", "faster plans", "of all"):
         table.add_column(heading, justify="right")
     table.add_row("the fastest", *_cells(exploration.best, 0), "0", "", style="bold")
     for at, name in enumerate(exploration.names):
