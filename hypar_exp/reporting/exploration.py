@@ -18,7 +18,7 @@ def show_exploration(exploration: Exploration) -> None:
     console().print(Text(f"{exploration.costed:,} plans{drawn} (performance: {exploration.reference} = 1)", style="bold"))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("plan")
-    for heading in ("performance", "step time", "communication", "faster plans", "of all"):
+    for heading in ("performance", "step time", "communication", "faster", "of all"):
         table.add_column(heading, justify="right")
     table.add_row("the fastest", *_cells(exploration.best, 0), "0", "", style="bold")
     for at, name in enumerate(exploration.names):
