@@ -15,7 +15,8 @@ from hypar_exp.reporting.units import quantity, significant
 def show_exploration(exploration: Exploration) -> None:
     """Print how the plans are distributed, and how many of them are faster than each known strategy."""
     drawn = "" if exploration.costed == exploration.space else f" drawn from {exploration.space:,}"
-    console().print(Text(f"{exploration.costed:,} plans{drawn} (performance: {exploration.reference} = 1)", style="bold"))
+    title = f"{exploration.costed:,} plans{drawn} (performance: {exploration.reference} = 1)"
+    console().print(Text(title, style="bold"))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("plan")
     for heading in ("performance", "step time", "communication", "faster", "of all"):
