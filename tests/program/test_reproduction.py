@@ -1,0 +1,292 @@
+"""The paper from sweep to CSV: every table and figure as `python -m hypar_exp.reproduce all` leaves it."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from hypar_exp.tracking import SqliteRecorder, StoredRun
+from tests.conftest import ROOT, Command, run_program
+
+REPRODUCE = "hypar_exp.reproduce"
+NETWORKS = ["sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "vgg_c", "vgg_d", "vgg_e"]
+Rows = dict[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """The folder in which everything was reproduced."""
+
+    folder: Path
+
+    def ours(self, item: str) -> Rows:
+        """Labels -> our value, from the CSV."""
+        with (self.folder / "outputs" / "paper" / f"{item}.csv").open(newline="") as file:
+            header, *rows = csv.reader(file)
+        return {tuple(row[: header.index("ours")]): row[header.index("ours")] for row in rows}
+
+    def number(self, item: str, *labels: str) -> float:
+        return float(self.ours(item)[labels])
+
+    @property
+    def recorder(self) -> SqliteRecorder:
+        return SqliteRecorder(database=str(self.folder / "outputs" / "mlflow.db"))
+
+    def runs(self, item: str) -> tuple[StoredRun, list[StoredRun]]:
+        """The parent and its children."""
+        stored = self.recorder.results().runs(experiment=item)
+        (parent,) = [run for run in stored if run.parent_id is None]
+        return parent, [run for run in stored if run.parent_id == parent.run_id]
+
+
+@pytest.fixture(scope="session")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
+    """Everything reproduced from an empty database, once for all processes of the test run."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reproduction"
+    done = folder / "done"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        for _ in range(600):
+            if done.exists():
+                return Reproduced(folder)
+            time.sleep(0.5)
+        pytest.fail("the process that reproduces everything did not end")
+    printed = run_program("all", "--docs", "docs", module=REPRODUCE, cwd=folder, timeout=300).stdout
+    (folder / "printed.txt").write_text(printed)
+    done.touch()
+    return Reproduced(folder)
+
+
+def transcribed(shared: Path, name: str) -> list[dict[str, str]]:
+    with (shared / "paper" / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def as_printed(value: float, text: str) -> bool:
+    """Whether a value, rounded, is the printed one; the transcription leaves out zeros at the end."""
+    digits = max(2, len(text.partition(".")[2])) if float(text) < 10 else len(text.partition(".")[2])
+    return abs(value - float(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
+
+
+def test_figure_5_every_dot(reproduced: Reproduced, shared: Path) -> None:
+    printed = {(row["network"], row["level"]): row["plan"] for row in transcribed(shared, "fig05_plans")}
+    assert reproduced.ours("fig05") == printed
+
+
+def test_figure_6_to_the_printed_digits(reproduced: Reproduced, shared: Path) -> None:
+    bars = {row["network"]: row["hypar"] for row in transcribed(shared, "fig06_performance")}
+    wrong = {
+        network: reproduced.number("fig06", network, "hypar")
+        for network, text in bars.items()
+        if not as_printed(reproduced.number("fig06", network, "hypar"), text)
+    }
+    # alexnet is 3.28 for 3.27, as the model's description says; vgg_b is 4.0652, two ten-thousandths above what rounds
+    # to the printed 4.06
+    assert wrong == {"alexnet": pytest.approx(3.279, abs=5e-4), "vgg_b": pytest.approx(4.0652, abs=5e-5)}
+
+
+def test_figure_7_hypar_within_two_and_a_half_percent(reproduced: Reproduced, shared: Path) -> None:
+    for row in transcribed(shared, "fig07_energy_efficiency"):
+        ours = reproduced.number("fig07", row["network"], "hypar")
+        assert ours == pytest.approx(float(row["hypar"]), rel=0.025), row["network"]
+
+
+def test_figure_8_to_the_printed_digits(reproduced: Reproduced, shared: Path) -> None:
+    wrong = {}
+    for row in transcribed(shared, "fig08_communication_gb"):
+        for strategy in ("dp", "hypar"):
+            ours = reproduced.number("fig08", row["network"], strategy)
+            if f"{ours:.3g}" != f"{float(row[strategy]):.3g}":  # the figure prints three significant digits
+                wrong[row["network"], strategy] = ours
+    # the figure labels vgg_b with vgg_a's number, and rounds alexnet's 1.995
+    assert wrong == {
+        ("vgg_b", "hypar"): pytest.approx(1.49, abs=0.005),
+        ("alexnet", "dp"): pytest.approx(1.995, abs=5e-4),
+    }
+
+
+def test_figures_9_and_10_marked_points(reproduced: Reproduced) -> None:
+    assert reproduced.number("fig09", "HyPar's plan", "performance") == pytest.approx(3.05, abs=0.005)
+    assert reproduced.ours("fig09")["HyPar's plan", "H1-H4"] == "0011-0011"
+    assert reproduced.ours("fig09")["the peak", "H1-H4"] == "0011-0011"
+    assert reproduced.number("fig10", "HyPar's plan, 0001-1111", "performance") == pytest.approx(4.97, abs=0.005)
+    # the figure reads 5.05 here; the model's four equal peaks are these
+    assert reproduced.number("fig10", "the printed peak, 1000-1111", "performance") == pytest.approx(4.97, abs=0.005)
+    peaks = "our peak, 0001-1111 = 0010-1111 = 0100-1111 = 1000-1111"
+    assert reproduced.number("fig10", peaks, "performance") == pytest.approx(4.97, abs=0.005)
+
+
+def test_figures_9_and_10_are_a_run_each_with_all_their_plans(reproduced: Reproduced) -> None:
+    for item in ("fig09", "fig10"):
+        _, (run,) = reproduced.runs(item)
+        assert len(reproduced.recorder.results().artifact(run, "plan_space.csv").splitlines()) == 1 + 256
+
+
+def test_figure_11_within_three_percent(reproduced: Reproduced, shared: Path) -> None:
+    columns = {
+        "hypar gain": "hypar_gain",
+        "dp gain": "dp_gain",
+        "hypar GB": "hypar_communication_gb",
+        "dp GB": "dp_communication_gb",
+    }
+    for row in transcribed(shared, "fig11_scalability_read_off"):
+        for quantity, column in columns.items():
+            ours = reproduced.number("fig11", "vgg_e", row["accelerators"], quantity)
+            assert ours == pytest.approx(float(row[column]), rel=0.03), (row["accelerators"], quantity)
+    assert reproduced.number("fig11", "vgg_a", "16", "hypar GB") == pytest.approx(1.47, abs=0.005)  # figure 8
+
+
+def test_figure_12_within_two_percent(reproduced: Reproduced, shared: Path) -> None:
+    for row in transcribed(shared, "fig12_topology_read_off"):
+        ours = reproduced.number("fig12", row["network"], "torus")
+        if row["torus"] == ">10":
+            assert ours > 10
+        else:
+            assert ours == pytest.approx(float(row["torus"]), rel=0.02), row["network"]
+        assert reproduced.ours("fig12")[row["network"], "htree"] == reproduced.ours("fig06")[row["network"], "hypar"]
+
+
+def test_figure_13(reproduced: Reproduced, shared: Path) -> None:
+    for row in transcribed(shared, "fig13_trick"):
+        performance = reproduced.number("fig13", row["case"], "performance")
+        if row["case"] == "fc3-b4096-h4":
+            assert performance == pytest.approx(2.37, abs=0.005)  # printed 2.40
+        else:
+            assert as_printed(performance, row["performance"]), row["case"]
+        energy = reproduced.number("fig13", row["case"], "energy efficiency")
+        assert energy == pytest.approx(float(row["energy_efficiency"]), rel=0.025), row["case"]
+
+
+def test_model_parallelism_ranks_as_printed(reproduced: Reproduced, shared: Path) -> None:
+    for row in transcribed(shared, "fig06_performance"):
+        ours = reproduced.number("fig06", row["network"], "mp")
+        assert (ours < 1) == (float(row["mp"]) < 1), row["network"]
+        assert ours < reproduced.number("fig06", row["network"], "hypar")
+
+
+def test_tables(reproduced: Reproduced) -> None:
+    for accounting in ("as_evaluated", "as_tabulated"):
+        amounts = [
+            reproduced.number("table1", accounting, layer, split)
+            for layer in ("fc 70 -> 100", "conv 5x5x20 -> 50")
+            for split in ("dp", "mp")
+        ]
+        assert amounts == [56.0, 25.6, 200.0, 819.2]
+    stated = {("dp-dp", 0, 0), ("dp-mp", 0.25, 0.25), ("mp-mp", 0, 0.5), ("mp-dp", 0, 0.5)}
+    assert stated == {
+        (
+            splits,
+            reproduced.number("table2", splits, "as_tabulated", "A(F)"),
+            reproduced.number("table2", splits, "as_tabulated", "A(E)"),
+        )
+        for splits, _, _ in stated
+    }
+    assert reproduced.ours("table3")["sfc",] == "784-8192-8192-8192-10"
+
+
+def test_every_sweep_has_its_children_and_keeps_what_came_of_it(reproduced: Reproduced) -> None:
+    sizes = {"table1": 8, "table2": 2, "table3": 2, "fig05": 10, "fig06": 30, "fig07": 30, "fig08": 30}
+    sizes |= {"fig09": 1, "fig10": 1, "fig11": 28, "fig12": 20, "fig13": 6}
+    for item, size in sizes.items():
+        parent, children = reproduced.runs(item)
+        assert len(children) == size, item
+        assert {child.tags["experiment"] for child in children} == {item}
+        assert parent.status == "FINISHED"
+        assert "max_relative_difference" in parent.metrics
+        written = (reproduced.folder / "outputs" / "paper" / f"{item}.csv").read_text()
+        assert reproduced.recorder.results().artifact(parent, f"{item}.csv") == written
+        pictures = {file.suffix for file in Path(parent.artifact_uri.removeprefix("file://")).glob(f"{item}.*")}
+        assert pictures == ({".csv"} if item.startswith("table") else {".csv", ".png", ".svg"})
+    parent, _ = reproduced.runs("fig13")
+    assert parent.metrics["max_relative_difference"] == pytest.approx(1 - 2.369565 / 2.40, abs=1e-5)
+
+
+def test_a_second_time_nothing_is_run(reproduced: Reproduced) -> None:
+    before = len(reproduced.recorder.results().runs())
+    printed = run_program("fig11", module=REPRODUCE, cwd=reproduced.folder).stdout
+    assert "making" not in printed
+    assert "left out" not in printed
+    assert len(reproduced.recorder.results().runs()) == before
+
+
+def test_the_page_needs_no_network(reproduced: Reproduced) -> None:
+    page = (reproduced.folder / "outputs" / "paper" / "index.html").read_text()
+    assert set(re.findall(r"""(?:src|href)=["']([a-z]+:[^,"'#]{0,24})""", page)) == {
+        "data:image/svg+xml;base64",
+        "http://127.0.0.1:5000/",
+    }
+    assert page.count("<img ") == 9
+    assert len(re.findall(r'<h2 id="(?:table[123]|fig\d\d)">', page)) == 12
+
+
+def test_the_repositorys_page_is_current(reproduced: Reproduced) -> None:
+    made, kept = reproduced.folder / "docs", ROOT / "docs"
+    remedy = "python -m hypar_exp.reproduce all --docs docs"
+    assert (made / "reproduction.md").read_text() == (kept / "reproduction.md").read_text(), remedy
+    for picture in sorted((made / "reproduction").iterdir()):
+        drawn = (kept / "reproduction" / picture.name).read_text()
+        if f"Matplotlib v{matplotlib.__version__}" in drawn:  # another version draws the same in other words
+            assert picture.read_text() == drawn, remedy
+
+
+@pytest.fixture
+def reproduce(command: Command) -> Callable[..., str]:
+    """Run the command in a folder of the test's own and return what it printed."""
+    run = functools.partial(command, module=REPRODUCE)
+    return lambda *arguments: run(*arguments).stdout
+
+
+def test_an_interrupted_sweep_is_completed(
+    command: Command, reproduce: Callable[..., str], tmp_path: Path, database: Path
+) -> None:
+    command("experiment=fig13", "case=vgg_e_fc3_b4096")
+    assert "fig13: making 3 of 6 runs" in reproduce("fig13")
+    runs = SqliteRecorder(database=str(database)).results().runs(experiment="fig13")
+    assert len([run for run in runs if run.parent_id]) == 6
+
+
+def test_runs_of_another_version_or_accounting_are_named_and_made_again(
+    command: Command, reproduce: Callable[..., str], tmp_path: Path, database: Path
+) -> None:
+    command("experiment=table3", "accounting=as_tabulated")
+    printed = reproduce("table3")
+    assert "table3: making 2 of 2 runs" in printed
+    assert "are left out: 2 of accounting.name=as_tabulated" in printed
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE tags SET value = '0.0.9' WHERE key = 'hypar_exp.version'")
+    printed = reproduce("table3")
+    assert "table3: making 2 of 2 runs" in printed
+    assert "are left out: 4 of version 0.0.9" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fig6"], "the paper has no table or figure 'fig6' (did you mean fig06"),
+        ([], "name a table or figure, of table1, table2, table3, fig05"),
+        (
+            ["fig06", "--no-run"],
+            "0 of the 30 runs of fig06 are recorded with this version and configuration; "
+            "'python -m hypar_exp experiment=fig06' makes them",
+        ),
+        (["fig06", "network=vgg_a"], "fig06 sweeps network itself; leave out network=vgg_a"),
+        (["fig06", "tracking=none"], "tracking=none keeps no runs to read"),
+        (["fig06", "batch_sise=32"], "there is no key 'batch_sise'; did you mean batch_size?"),
+    ],
+)
+def test_bad_input(command: Command, arguments: list[str], sentence: str) -> None:
+    done = command(*arguments, module=REPRODUCE, expect=2)
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
