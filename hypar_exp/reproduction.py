@@ -50,7 +50,11 @@ class Reproduction:
         """
         preset = Preset(item.name, self.overrides)
         stored = self._stored(item)
-        wanted = self._configurations(preset, stored)
+        if not stored and self.may_run:
+            stored = self._made(item, preset, "its runs")
+            wanted: Sequence[str] = _configurations_of(stored)
+        else:
+            wanted = self._configurations(preset, stored)
         found = _newest(stored, wanted)
         if len(found) < len(wanted):
             if not self.may_run:
@@ -58,14 +62,18 @@ class Reproduction:
                     f"{len(found)} of the {len(wanted)} runs of {item.name} are recorded with this version and "
                     f"configuration; 'python {' '.join(preset.command)}' makes them"
                 )
-            self.tell(f"{item.name}: making {len(wanted) - len(found)} of {len(wanted)} runs")
-            preset.run()
-            stored = self._stored(item)
+            stored = self._made(item, preset, f"{len(wanted) - len(found)} of {len(wanted)} runs")
             found = _newest(stored, wanted)
         left_out = _left_out(stored, found)
         if left_out:
             self.tell(f"{item.name}: recorded runs that are of another kind are left out: {left_out}")
         return self._finding(item, preset, list(wanted), [found[config_hash] for config_hash in wanted], stored)
+
+    def _made(self, item: Item, preset: Preset, words: str) -> list[StoredRun]:
+        """All runs there are after the missing ones were made; `words` say how many that is."""
+        self.tell(f"{item.name}: making {words}")
+        preset.run()
+        return self._stored(item)
 
     def _stored(self, item: Item) -> list[StoredRun]:
         return self.recorder.results().runs(experiment=item.name)
@@ -101,6 +109,11 @@ class Reproduction:
             return finding
         self.store, self.ui_command = recorded.store, recorded.ui_command
         return replace(finding, sweep_url=recorded.url)
+
+
+def _configurations_of(stored: Sequence[StoredRun]) -> list[str]:
+    """The hashes of all configurations that were run."""
+    return list(dict.fromkeys(run.tags["config_hash"] for run in stored if "config_hash" in run.tags))
 
 
 def _newest(stored: Sequence[StoredRun], wanted: Sequence[str]) -> dict[str, StoredRun]:

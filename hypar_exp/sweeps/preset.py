@@ -74,12 +74,17 @@ class Preset:
     def run(self) -> None:
         """Run what the sweep has no finished run of, in a process of its own; an interruption is handed on to it.
 
+        The sweeper is the batch sweeper, unless an override names another one or a launcher.
+
         Raises:
             UserError: a run failed, or the sweep could not begin; says what it said.
         """
+        choices = {"resume": "true"}
+        if not any(override.startswith(("hydra/sweeper=", "hydra/launcher=")) for override in self.overrides):
+            choices["hydra/sweeper"] = "batch"
         environment = {key: value for key, value in os.environ.items() if key != "HYDRA_FULL_ERROR"}
         process = subprocess.Popen(
-            [sys.executable, *self.command, "resume=true"],
+            [sys.executable, *self.command, *(f"{key}={value}" for key, value in choices.items())],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
