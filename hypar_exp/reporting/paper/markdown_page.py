@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hypar_exp.reporting.paper import table
@@ -35,7 +36,7 @@ def _scoreboard(findings: Sequence[Finding]) -> str:
     ]
     for finding in findings:
         counts = " | ".join(str(finding.tally[verdict] or "") for verdict in Verdict)
-        anchor = finding.item.title.lower().replace(":", "").replace("'", "").replace(" ", "-")
+        anchor = re.sub(r"[^a-z0-9_ -]", "", finding.item.title.lower()).replace(" ", "-")
         largest = f"{percent(finding.largest_difference)} | {percent(finding.largest_unexplained_difference)}"
         lines.append(f"| [{finding.item.title}](#{anchor}) | {finding.compared_rows} | {counts} | {largest} |")
     return "\n".join(lines) + "\n"
