@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 MOST_ENTRIES = 2**22
 """Entries of the largest table that is built: 32 MB of float64."""
+MOST_KEPT = 2**25
+"""Entries of all tables that are built for one minimum: 512 MB of complex128."""
 MOST_SWEEPS = 100
 Scope = tuple[int, ...]
 Table = NDArray[np.float64] | NDArray[np.complex128]
@@ -75,6 +77,7 @@ class Elimination:
 
     Attributes:
         exact: whether no table had to be minimised in parts.
+        entries: of all tables that are built and kept.
     """
 
     def __init__(self, sizes: Sequence[int], scopes: Sequence[Scope], most_entries: int = MOST_ENTRIES) -> None:
@@ -105,6 +108,8 @@ class Elimination:
             self._steps.append((variable, groups))
         self._sorted_scopes = sorted_scopes
         self.exact = all(len(groups) <= 1 for _, groups in self._steps)
+        built = [math.prod(sizes[variable] for variable in scope) for scope in sorted_scopes[len(scopes) :]]
+        self.entries = sum(built)
 
     def minimise(self, costs: Sequence[Table], guess: Sequence[int] | None = None) -> Minimum:
         """The assignment of least cost.
@@ -180,8 +185,13 @@ def _in_order(found: tuple[complex, list[int]]) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def cached_elimination(sizes: tuple[int, ...], scopes: tuple[Scope, ...]) -> Elimination:
-    """The elimination for a structure that is likely to come again with other costs."""
-    return Elimination(sizes, scopes)
+    """The elimination for a structure that is likely to come again with other costs, in bounded memory."""
+    most_entries = MOST_ENTRIES
+    while True:
+        elimination = Elimination(sizes, scopes, most_entries)
+        if elimination.entries <= MOST_KEPT or most_entries <= max(sizes):
+            return elimination
+        most_entries //= 8
 
 
 def _sum(group: _Group, tables: list[Any]) -> Any:

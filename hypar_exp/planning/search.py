@@ -6,6 +6,7 @@ import numpy as np
 
 from hypar_exp.networks import Network
 from hypar_exp.planning.communication import CommunicationModel, PairAmounts, mean_amounts
+from hypar_exp.planning.cut import least_cut
 from hypar_exp.planning.elimination import cached_elimination, warn_of_bound
 from hypar_exp.planning.kinds import EVEN, Kinds, recut_factors, uneven_levels
 from hypar_exp.planning.plan import Plan, Split
@@ -14,9 +15,10 @@ from hypar_exp.planning.plan import Plan, Split
 def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number.
 
-    A chain is planned by the paper's dynamic programming, any other graph by eliminating one layer after the other,
-    which is the same on a chain. Where a graph is too entangled for that, the plan is the best that was found, and a
-    `PlanningWarning` says how far from the best it can be.
+    A chain is planned by the paper's dynamic programming, any other graph by a minimum cut where the accounting allows
+    it (the paper's do), and else by eliminating one layer after the other; on a chain all three are the same. Where a
+    graph is too entangled for the last, the plan is the best that was found, and a `PlanningWarning` says how far from
+    the best it can be.
 
     Args:
         network: a graph of layers.
@@ -27,8 +29,12 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     """
     if network.is_chain:
         return _partition_chain(amounts)
+    ends = [(edge.producer, edge.consumer) for edge in network.edges]
+    choices = least_cut(amounts.within, amounts.between, ends)
+    if choices is not None:
+        return choices
     layers, splits = amounts.within.shape
-    scopes = (*((layer,) for layer in range(layers)), *((edge.producer, edge.consumer) for edge in network.edges))
+    scopes = (*((layer,) for layer in range(layers)), *ends)
     least = cached_elimination((splits,) * layers, scopes).minimise([*amounts.within, *amounts.between])
     warn_of_bound(f"network {network.name}", least.cost.real, least.bound.real)
     return np.array(least.states, dtype=np.uint8)
