@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks.importers.onnx.folding import fold
 
 MOST_BYTES = 2**31 - 1
 """The largest file that protobuf reads; larger models keep their weights beside it, as external data."""
@@ -15,6 +17,8 @@ MOST_SIZE = 2**31 - 1
 MOST_INFERRED_BYTES = 4096
 """A larger constant is no shape, and shape inference need not see what is in it."""
 MOST_ROUNDS = 20
+MOST_ELEMENTS = 2**53
+"""More than any tensor has; a file that says otherwise is damaged."""
 
 
 def parse_file(path: str) -> Any:
@@ -75,7 +79,7 @@ def set_input_sizes(proto: Any, path: str, batch: int | None, shapes: Mapping[st
             raise UserError(
                 f"network.shapes: {path} has no input and no dynamic axis '{key}'{did_you_mean(key, known)}"
             )
-    samples = batch
+    samples, batch_axis = batch, ""
     for value in inputs:
         tensor = value.type.tensor_type
         if value.name in shapes:
@@ -90,17 +94,28 @@ def set_input_sizes(proto: Any, path: str, batch: int | None, shapes: Mapping[st
                 continue
             if axis.dim_param in shapes:
                 axis.dim_value = _size(axis.dim_param, shapes[axis.dim_param])
-            elif number == 0:
+            elif number == 0 or (axis.dim_param and axis.dim_param == batch_axis):
+                batch_axis = batch_axis or axis.dim_param
                 axis.dim_value = samples or 1
-            else:
-                key, example = (axis.dim_param, "128") if axis.dim_param else (value.name, "[1,3,224,224]")
-                raise UserError(
-                    f"axis {number} of the input '{value.name}' of {path} is dynamic; give its size, as in "
-                    f"network.shapes={{{key}: {example}}}"
-                )
+        missing = [number for number, axis in enumerate(tensor.shape.dim) if not axis.HasField("dim_value")]
+        missing += [number for number, axis in enumerate(tensor.shape.dim) if axis.dim_value < 0]
+        if missing:
+            raise UserError(
+                f"axis {missing[0]} of the input '{value.name}' of {path} is dynamic; give its size, as in "
+                f"network.shapes={{{_example(value.name, tensor.shape.dim, missing)}}}"
+            )
         if samples is None and tensor.shape.dim:
             samples = max(1, tensor.shape.dim[0].dim_value)
     return samples or 1
+
+
+def _example(name: str, axes: Sequence[Any], missing: Sequence[int]) -> str:
+    """Sizes as they could be given: of the axes that lack one if these have names, else of the whole input."""
+    named = [axes[number].dim_param for number in missing]
+    if all(name.isidentifier() for name in named):
+        return ", ".join(f"{name}: N" for name in dict.fromkeys(named))
+    sizes = ["N" if number in missing else str(axis.dim_value) for number, axis in enumerate(axes)]
+    return f"{name}: [{', '.join(sizes)}]"
 
 
 def infer_shapes(proto: Any, path: str) -> Any:
@@ -118,9 +133,24 @@ def infer_shapes(proto: Any, path: str) -> Any:
             proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         except Exception as error:
             raise UserError(f"{path}: onnx cannot infer its shapes: {_one_line(error)}") from None
-        if not _assume_sizes(proto):
+        known = known_sizes(proto.graph)
+        lacking = any(value not in known for node in proto.graph.node for value in node.output if value)
+        if not lacking or not (fold(proto.graph, known) or _assume_sizes(proto)):
             break
     return proto
+
+
+def known_sizes(graph: Any) -> dict[str, tuple[int, ...]]:
+    """Value -> its sizes, where each of them is known and their product is no nonsense; constants' included."""
+    sizes: dict[str, tuple[int, ...]] = {}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        tensor = value.type.tensor_type
+        if value.type.HasField("tensor_type") and tensor.HasField("shape"):
+            axes = [axis.dim_value if axis.HasField("dim_value") else -1 for axis in tensor.shape.dim]
+            if min(axes, default=0) >= 0 and math.prod(axes) <= MOST_ELEMENTS:
+                sizes[value.name] = tuple(axes)
+    sizes |= {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    return sizes | {tensor.values.name: tuple(tensor.dims) for tensor in graph.sparse_initializer}
 
 
 def knows(operator: str, domain: str) -> bool:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.importers.onnx.file import infer_shapes, parse_file, set_input_sizes
+from hypar_exp.networks.importers.onnx.file import MOST_ELEMENTS, infer_shapes, known_sizes, parse_file, set_input_sizes
 
-MOST_ELEMENTS = 2**53
-"""More than any tensor has; a file that says otherwise is damaged."""
+LAYER_OPERATORS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Einsum")
 SHAPE_OPERATORS = ("Shape", "Size")
 RANDOM_OPERATORS = (
     "RandomNormal",
@@ -36,12 +35,12 @@ class Node:
     operator: str
     domain: str
     inputs: tuple[str, ...]
-    """Names of values; '' for an optional input that is not there."""
+    """Names of values; '' for an optional input that is not there. Last, what the graphs inside it read of outside."""
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
     """Numbers, texts and lists of them; other kinds are left out."""
-    inner_weights: bool
-    """Whether a graph inside the node (of If, Loop or Scan) has weights of its own."""
+    inner_layers: bool
+    """Whether a graph inside the node (of If, Loop or Scan) has layers with weights."""
 
     def error(self, sentence: str) -> UserError:
         """The error that this node causes."""
@@ -80,36 +79,20 @@ def read_model(path: str, batch: int | None, shapes: Mapping[str, int | Sequence
     samples = set_input_sizes(proto, path, batch, shapes)
     proto = infer_shapes(proto, path)
     graph = proto.graph
-    dims = {value.name: sizes for value in _values(graph) if (sizes := _sizes(value)) is not None}
-    stored = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
-    stored |= {tensor.values.name: tuple(tensor.dims) for tensor in graph.sparse_initializer}
-    for constant, sizes in stored.items():
-        if min(sizes, default=1) < 0 or math.prod(sizes) > MOST_ELEMENTS:
-            raise UserError(f"{path}: the constant '{constant}' has the sizes {list(sizes)}")
+    dims = known_sizes(graph)
+    stored = [tensor.name for tensor in graph.initializer] + [tensor.values.name for tensor in graph.sparse_initializer]
+    for constant in stored:
+        if min(dims[constant], default=1) < 0 or math.prod(dims[constant]) > MOST_ELEMENTS:
+            raise UserError(f"{path}: the constant '{constant}' has the sizes {list(dims[constant])}")
     nodes = tuple(_node(node) for node in graph.node)
     return Model(
         nodes=nodes,
         inputs=tuple(value.name for value in graph.input if value.name not in stored),
         outputs=tuple(value.name for value in graph.output),
-        dims=dims | stored,
+        dims=dims,
         constants=_constants(nodes, stored),
         batch=samples,
     )
-
-
-def _values(graph: Any) -> list[Any]:
-    return [*graph.input, *graph.value_info, *graph.output]
-
-
-def _sizes(value: Any) -> Dims | None:
-    """The sizes of a value, where each of them is known."""
-    if not value.type.HasField("tensor_type") or not value.type.tensor_type.HasField("shape"):
-        return None
-    axes = value.type.tensor_type.shape.dim
-    if any(not axis.HasField("dim_value") or axis.dim_value < 0 for axis in axes):
-        return None
-    sizes = tuple(axis.dim_value for axis in axes)
-    return sizes if math.prod(sizes) <= MOST_ELEMENTS else None
 
 
 def _node(proto: Any) -> Node:
@@ -128,14 +111,32 @@ def _node(proto: Any) -> Node:
         name=proto.name,
         operator=proto.op_type,
         domain=proto.domain,
-        inputs=tuple(proto.input),
+        inputs=(*proto.input, *(value for graph in graphs for value in _read_from_outside(graph))),
         outputs=tuple(proto.output),
         attributes=attributes,
-        inner_weights=any(len(tensor.dims) >= 2 for graph in graphs for tensor in graph.initializer),
+        inner_layers=any(_has_layers(graph) for graph in graphs),
     )
 
 
-def _constants(nodes: Sequence[Node], stored: Mapping[str, Dims]) -> dict[str, str]:
+def _has_layers(graph: Any) -> bool:
+    inner = _inner_graphs(graph)
+    return any(node.op_type in LAYER_OPERATORS for node in graph.node) or any(_has_layers(graph) for graph in inner)
+
+
+def _read_from_outside(graph: Any) -> list[str]:
+    """The values that a graph inside a node reads, and neither makes nor holds."""
+    read = [value for node in graph.node for value in node.input] + [value.name for value in graph.output]
+    read += [value for inner in _inner_graphs(graph) for value in _read_from_outside(inner)]
+    own = {value for node in graph.node for value in node.output}
+    own |= {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    return [value for value in dict.fromkeys(read) if value and value not in own]
+
+
+def _inner_graphs(graph: Any) -> list[Any]:
+    return [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+
+
+def _constants(nodes: Sequence[Node], stored: Sequence[str]) -> dict[str, str]:
     constants = {value: value for value in stored}
     for node in nodes:
         given = [value for value in node.inputs if value]

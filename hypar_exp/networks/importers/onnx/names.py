@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from hypar_exp.networks.build import INPUT
 
 _WEIGHT_SUFFIX = re.compile(r"([._/]?(weight|kernel|w_0|w|MatMul|Conv2D|ReadVariableOp|resource|quantized)(:0)?)+$")
-_OPERATOR_SUFFIX = re.compile(r"/(Conv|ConvTranspose|Gemm|MatMul|Gather|Einsum)(_\d+)?$")
+_OPERATOR_SUFFIX = re.compile(r"/(Conv|ConvTranspose|Gemm|MatMul|Gather|Einsum|LSTM|GRU|RNN)(_\d+)?$")
 _GENERIC = re.compile(
-    r"([nrtvw]|node|op|val|onnx)?[:_]*\d+|(onnx::)?(Conv|ConvTranspose|Gemm|MatMul|Gather|Einsum)[:_]+\d+"
+    r"([nrtvw]|node|op|val|onnx)?[:_]*\d+|(onnx::)?(Conv|ConvTranspose|Gemm|MatMul|Gather|Einsum|LSTM|GRU|RNN)[:_]+\d+"
 )
 """Numbers, alone or after a word that says nothing: `12`, `n4`, `Conv_12`, `onnx::MatMul_301`."""
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_./-]+")

@@ -92,9 +92,14 @@ def operator_of(node: Node, model: Model, mapped: Mapping[str, str]) -> str:
     if node.operator in mapped:
         return mapped[node.operator]
     known = knows(node.operator, node.domain) or (node.domain == MICROSOFT and node.operator in KNOWN_OF_MICROSOFT)
+    if node.inner_layers:
+        raise node.error(
+            f"there are layers inside it, which are not read; export the model without it, or leave them out with "
+            f"network.map={{{node.operator}: {WEIGHTLESS}}}"
+        )
     if known and node.operator not in CONTROL_FLOW:
         return node.operator
-    if node.inner_weights or any(is_matrix(value, model) for value in node.inputs):
+    if any(is_matrix(value, model) for value in node.inputs):
         raise node.error(
             f"this operator has weights and is not known; say what it works like, as in "
             f"network.map={{{node.operator}: MatMul}} (or {', '.join(MAPPABLE)}, or {WEIGHTLESS})"

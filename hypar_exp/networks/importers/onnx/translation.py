@@ -70,19 +70,22 @@ class _Translation:
 
     def _layer(self, node: Node, layer: Layer, tensors: Sequence[Tensor]) -> None:
         at = len(self.graph.layers)
-        self._write(node, self.graph.layer(layer, tensors[0]), at)
+        written = self.graph.layer(layer, _first(tensors))
+        more = list(tensors[1:])  # a bias, or what Gemm adds, that another layer makes
+        self._write(node, self.graph.add([written, *more]) if more else written, at)
 
     def _recurrent(self, node: Node, tensors: Sequence[Tensor]) -> None:
         """Two layers: the matrix that reads the sequence, and the one that reads the state at every step."""
         arriving, recurrent = self._layers.recurrent(node)
-        gates = self.graph.layer(arriving, tensors[0])
+        gates = self.graph.layer(arriving, _first(tensors))
         state = self.graph.layer(recurrent, Tensor(recurrent.input.elements))
         self.graph.add([gates, dataclasses.replace(state, elements=gates.elements)])
-        self._write(node, state)
+        started = list(tensors[1:])  # the state to start from, where another layer makes it
+        self._write(node, self.graph.add([state, *started]) if started else state)
 
     def _fused_attention(self, node: Node, tensors: Sequence[Tensor]) -> None:
         layer = self._layers.matrix(node, node.inputs[0], node.inputs[1])
-        made = self.graph.layer(layer, tensors[0])
+        made = self.graph.layer(layer, _first(tensors))
         third = max(1, layer.output.channels // 3)
         positions = layer.output.positions
         self._write(node, self.graph.product([made], third * positions, 2 * third * positions**2))
@@ -138,6 +141,11 @@ class _Translation:
         if value not in self.tensors:
             raise node.error(f"it reads '{value}', which nothing before it writes")
         return self.tensors[value]
+
+
+def _first(tensors: Sequence[Tensor]) -> Tensor:
+    """What a layer reads; a constant has no producer."""
+    return tensors[0] if tensors else Tensor(1)
 
 
 def _elements(model: Model, value: str, otherwise: int) -> int:
