@@ -37,17 +37,23 @@ class FromFile:
 def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
     """The plan in a file, uint8[levels, layers].
 
-    The file is CSV with the header `level,<layer names>` and a row for each of H1, H2, ..., or text in which the lines
-    that begin with H1, H2, ... hold a symbol for each layer (a wide plan's blocks below each other, and whatever the
-    terminal prints around them), or, where no line begins so, nothing but lines of symbols. A symbol is 0 1 2,
-    dp mp op, or a dot of the terminal.
+    The file is CSV with the header `level,<layer names>` and a row for each of H1, H2, ..., or what the terminal
+    prints: lines that begin with H1, H2, ... and hold a symbol for each layer, or below the line `H1 H2 ...` one for
+    each run of layers that are split alike, with a symbol for each level; whatever is around them does not count. Where
+    there is none of this, every line holds the symbols of a level. A symbol is 0 1 2, dp mp op, or a dot of the
+    terminal.
 
     Raises:
         UserError: the file cannot be read, has another shape, or other symbols; says file and line.
     """
     lines = read_lines(path, "plan")
-    is_csv = lines[0].text.split(",")[0].strip() == "level"
-    rows = _csv_rows(lines, layer_names) if is_csv else _pasted_rows(lines)
+    runs = [at for at, line in enumerate(lines) if re.fullmatch(r"H1( +H\d+)*", line.text)]
+    if lines[0].text.split(",")[0].strip() == "level":
+        rows = _csv_rows(lines, layer_names)
+    elif runs and levels:
+        return _plan_of_runs(lines[runs[0] :], layer_names, levels)
+    else:
+        rows = _pasted_rows(lines)
     for (name, row), expected in zip(rows.items(), level_names(len(rows)), strict=True):
         if name != expected:
             raise row.line.error(f"the level should be {expected} (got {name})")
@@ -62,7 +68,7 @@ def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
 
 @dataclass(frozen=True)
 class _Row:
-    """The choices of a level, in the network's order, and where they are (a wide plan's last block)."""
+    """The choices of a level, in the network's order, and where they are."""
 
     line: Line
     choices: list[Split]
@@ -97,10 +103,40 @@ def _pasted_rows(lines: list[Line]) -> dict[str, _Row]:
         named = [(line, f"H{number}", line.text) for number, line in enumerate(lines, 1)]
     rows: dict[str, _Row] = {}
     for line, level, text in named:
-        words = text.split()
-        choices = _splits(line, words if set(words) <= SPLIT_OF.keys() else list("".join(words)))
-        rows[level] = _Row(line, [*(rows[level].choices if level in rows else []), *choices])
+        if level in rows:
+            raise line.error(f"the level {level} is there twice")
+        rows[level] = _Row(line, _splits(line, _symbols(text)))
     return rows
+
+
+def _plan_of_runs(lines: list[Line], layer_names: Sequence[str], levels: int) -> Plan:
+    """The plan in lines `FIRST to LAST COUNT SYMBOLS`, or `LAYER 1 SYMBOLS`, below the line `H1 H2 ...`."""
+    head, *body = lines
+    if len(head.text.split()) != levels:
+        raise head.error(f"array.levels is {levels}, but the plan has {len(head.text.split())}")
+    plan = np.empty((levels, len(layer_names)), dtype=np.uint8)
+    start, line = 0, head
+    for line in body:
+        match = re.match(r"(\S+)(?: to (\S+))? +(\d+) +(.*)", line.text)
+        if start == len(layer_names) or match is None:
+            break
+        first, last, count, choices = match[1], match[2] or match[1], int(match[3]), _symbols(match[4])
+        end = start + count
+        if end > len(layer_names) or (layer_names[start], layer_names[end - 1]) != (first, last):
+            raise line.error(f"the network has no {count} layers {first} to {last} after its first {start}")
+        if len(choices) != levels:
+            raise line.error(f"{first} has {len(choices)} choices, but array.levels is {levels}")
+        plan[:, start:end] = np.array(_splits(line, choices))[:, None]
+        start = end
+    if start < len(layer_names):
+        raise line.error(f"the layer '{layer_names[start]}' is missing")
+    return plan
+
+
+def _symbols(text: str) -> list[str]:
+    """The symbols of a row, whether or not there is space between them."""
+    words = text.split()
+    return words if set(words) <= SPLIT_OF.keys() else list("".join(words))
 
 
 def _splits(line: Line, symbols: Sequence[str]) -> list[Split]:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning import DOTS, PLAIN_DOTS, Plan, level_names, plan_csv, plan_rows, read_plan
+from hypar_exp.planning import DOTS, PLAIN_DOTS, Plan, Split, level_names, plan_csv, plan_rows, read_plan
+from hypar_exp.reporting.plan_runs import run_lines
 
 LAYERS = ["conv1", "conv2", "fc1"]
 
@@ -23,14 +24,19 @@ def plans(draw: st.DrawFn) -> Plan:
     return np.array(entries, dtype=np.uint8).reshape(levels, layers)
 
 
-def pasted(plan: Plan, dots: str, block: int = 100) -> str:
-    """As the terminal prints a plan, in blocks of layers."""
-    lines = ["mine by hypar: 3 layers, 4 accelerators (htree), batch 256"]
-    for start in range(0, plan.shape[1], block):
-        lines += ["", "     c c f", "     1 2 1"]
-        for name, choices in zip(level_names(len(plan)), plan[:, start : start + block], strict=True):
-            lines.append(f" {name:<4}" + " ".join(dots[choice] for choice in choices))
+def pasted(plan: Plan, dots: str) -> str:
+    """As the terminal prints a plan."""
+    lines = ["mine by hypar: 3 layers, 4 accelerators (htree), batch 256", "", "     c c f", "     1 2 1"]
+    for name, choices in zip(level_names(len(plan)), plan, strict=True):
+        lines.append(f" {name:<4}" + " ".join(dots[choice] for choice in choices))
     return "\n".join([*lines, "", f"     {dots[0]} data parallelism   {dots[1]} model parallelism", ""])
+
+
+def pasted_runs(plan: Plan, dots: str) -> str:
+    """As the terminal prints a plan that is too wide for it."""
+    lines = run_lines(plan, [f"l{at}" for at in range(plan.shape[1])], dict(zip(Split, dots, strict=True)))
+    texts = [line if isinstance(line, str) else line.plain for line in lines]
+    return "\n".join(["a title", "", *texts, "", f"     {dots[0]} data parallelism", " table  1 ● ●"])
 
 
 def written(plan: Plan, form: int) -> str:
@@ -38,13 +44,15 @@ def written(plan: Plan, form: int) -> str:
     return [
         lambda: plan_csv(plan, names),
         lambda: pasted(plan, DOTS),
-        lambda: pasted(plan, PLAIN_DOTS, block=2),
+        lambda: pasted(plan, PLAIN_DOTS),
+        lambda: pasted_runs(plan, DOTS),
+        lambda: pasted_runs(plan, PLAIN_DOTS),
         lambda: "\n".join(plan_rows(plan)),
         lambda: "\n".join(" ".join(("dp", "mp", "op")[choice] for choice in row) for row in plan),
     ][form]()
 
 
-@given(plans(), st.integers(0, 4))
+@given(plans(), st.integers(0, 6))
 def test_what_is_written_is_read(plan: Plan, form: int) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "plan"
@@ -81,6 +89,16 @@ def test_csv_columns_go_by_name(tmp_path: Path) -> None:
         (" H1  ○ ○ ●\n H2  ○ ●\n", "plan.csv, line 2: H2 has 2 choices, but the network has 3 layers"),
         ("001\n01\n", "plan.csv, line 2: H2 has 2 choices"),
         ("001\n0l1\n", "plan.csv, line 2: 'l' is no split"),
+        (" H1  ○ ○ ●\n H1  ○ ○ ●\n", "plan.csv, line 2: the level H1 is there twice"),
+        (" H1 H2 H3\n conv1 to fc1 3 ○ ○ ●\n", "plan.csv, line 1: array.levels is 2, but the plan has 3"),
+        (
+            " H1 H2\n conv1 to fc2 3 ○ ○\n",
+            "plan.csv, line 2: the network has no 3 layers conv1 to fc2",
+        ),
+        (" H1 H2\n conv1 to conv2 2 ○ ○\n", "plan.csv, line 2: the layer 'fc1' is missing"),
+        (" H1 H2\n conv1 to fc1 3 ○ x\n", "plan.csv, line 2: 'x' is no split"),
+        (" H1 H2\n", "plan.csv, line 1: the layer 'conv1' is missing"),
+        (" H1 H2\n conv1 to fc1 3 ○\n", "plan.csv, line 2: conv1 has 1 choices, but array.levels is 2"),
         ("", "plan.csv is empty; it should be a plan"),
     ],
 )
