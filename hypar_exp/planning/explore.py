@@ -81,8 +81,8 @@ class Explore:
         space = self.space(problem)
         if self.samples is None and space.count > self.most_plans:
             raise UserError(
-                f"{space.count:,} plans are free and strategy.most_plans is {self.most_plans:,}; free fewer strategy.levels "
-                "or strategy.layers, or draw some of the plans with strategy.samples=100000 strategy.seed=0"
+                f"{space.count:,} plans are free and strategy.most_plans is {self.most_plans:,}; free fewer "
+                "strategy.levels or strategy.layers, or draw some with strategy.samples=100000 strategy.seed=0"
             )
         named = self._named(problem)
         plans = np.array(list(named.values()))
