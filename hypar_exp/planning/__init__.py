@@ -1,14 +1,12 @@
 """Planning: the sharding rule, the communication model, the paper's algorithms, and the strategies."""
 
-from hypar_exp.planning.communication import (
+from hypar_exp.planning.amount_tables import (
     AmountTables,
-    CommunicationModel,
-    PairAmounts,
     PlanCommunication,
     level_communication,
-    pair_amounts,
     plan_communication,
 )
+from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
 from hypar_exp.planning.costs import CostedPlans, Costs
 from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
 from hypar_exp.planning.exploration import Exploration, Points

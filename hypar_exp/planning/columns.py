@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning.communication import AmountTables
+from hypar_exp.planning.amount_tables import AmountTables
 from hypar_exp.planning.elimination import Table
 from hypar_exp.planning.plan import Plan, Split
 from hypar_exp.planning.problem import StepCosts

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.planning.amount_tables import AmountTables
 from hypar_exp.planning.columns import Columns
-from hypar_exp.planning.communication import AmountTables
 from hypar_exp.planning.elimination import TOO_ENTANGLED, cached_elimination, warn_of_bound
 from hypar_exp.planning.fitting import Fitting, States
 from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit, Shares

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.communication import CommunicationModel, level_communication
+from hypar_exp.planning.amount_tables import level_communication
+from hypar_exp.planning.communication import CommunicationModel
 from hypar_exp.planning.costs import Costs
 from hypar_exp.planning.kinds import EVEN, Kinds
 from hypar_exp.planning.memory import MemoryLimit

@@ -78,18 +78,18 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class HyPar:
-    """Algorithms 1 and 2 of the paper: least communication, level by level.
+class _AmongTypes:
+    """A strategy that chooses among some splits.
 
     Attributes:
         name: the strategy's name.
-        types: the splits to choose from; AccPar's (Song et al., HPCA 2020) is the same search over all three.
+        types: the splits to choose from.
 
     Raises:
         UserError: no type, or one that is not known.
     """
 
-    name: str = "hypar"
+    name: str
     types: Sequence[str] = ("dp", "mp")
 
     def __post_init__(self) -> None:
@@ -99,6 +99,16 @@ class HyPar:
     def splits(self) -> tuple[Split, ...]:
         """The types as splits."""
         return split_types(self.types)
+
+
+@dataclass(frozen=True)
+class HyPar(_AmongTypes):
+    """Algorithms 1 and 2 of the paper: least communication, level by level.
+
+    AccPar's search (Song et al., HPCA 2020) is the same over all three types.
+    """
+
+    name: str = "hypar"
 
     def plan(self, problem: PlanningProblem) -> Plan:
         """The plan, uint8[levels, layers].
@@ -115,27 +125,10 @@ class HyPar:
 
 
 @dataclass(frozen=True)
-class Optimal:
-    """The least of the objective over all levels at once; among equals the plan closest to HyPar's.
-
-    Attributes:
-        name: the strategy's name.
-        types: the splits to choose from.
-
-    Raises:
-        UserError: no type, or one that is not known.
-    """
+class Optimal(_AmongTypes):
+    """The least of the objective over all levels at once; among equals the plan closest to HyPar's."""
 
     name: str = "optimal"
-    types: Sequence[str] = ("dp", "mp")
-
-    def __post_init__(self) -> None:
-        _ = self.splits
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        """The types as splits."""
-        return split_types(self.types)
 
     def plan(self, problem: PlanningProblem) -> Plan:
         """The plan, uint8[levels, layers].
