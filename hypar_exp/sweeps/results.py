@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 
 from hypar_exp.sweeps.outcome import Outcome
+from hypar_exp.tracking.run_record import HEADLINES
 
 Cell = str | float | int | None
 
@@ -20,7 +21,7 @@ def table_of(jobs: Sequence[tuple[Mapping[str, str], Outcome]]) -> dict[str, lis
     rows: list[dict[str, Cell]] = [
         {
             **axes,
-            **{key: value for key, value in outcome.params.items() if key not in axes},
+            **{key: value for key, value in outcome.params.items() if key not in axes and key not in HEADLINES},
             **outcome.metrics,
             "status": str(outcome.status),
             "name": outcome.name,

@@ -26,6 +26,9 @@ TOLD = (
     *("experiment=", "case=", *(f"{knob}=" for knob in KNOBS_OF_THE_COMMAND)),
 )
 """Overrides that a run's name leaves out: other parts of it, or tags, say the same."""
+HEADLINES = {"Network": "network", "Strategy": "strategy"}
+"""Params that say once more what a run is: the comparison page of the MLflow UI begins with the first three params that
+differ, by name with capitals first, and those would be layers."""
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
 MOST_PARAMS_OF_ONE_KEY = 40
@@ -34,7 +37,7 @@ MOST_PARAMS_OF_ONE_KEY = 40
 
 def params_of(config: Mapping[str, Any]) -> dict[str, str]:
     """The resolved configuration as params with dotted keys; `_target_` is left to the artifact."""
-    params: dict[str, str] = {}
+    params = {headline: _name(config, group) for headline, group in HEADLINES.items()}
     _flatten({key: value for key, value in config.items() if key not in KNOBS_OF_THE_COMMAND}, (), params)
     return params
 

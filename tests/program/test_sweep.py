@@ -51,7 +51,7 @@ def test_the_files_of_a_sweep_hold_every_param_and_metric_of_every_run(command: 
         assert {key: row[key] for key in ("hardware.name", "network.name", "strategy.name")} == {
             key: run.params[key] for key in ("hardware.name", "network.name", "strategy.name")
         }
-        assert run.params.keys() - {"network", "strategy"} <= row.keys()
+        assert run.params.keys() - {"Network", "Strategy"} <= row.keys()
     from pyarrow import parquet
 
     table = parquet.read_table(folder / "sweep.parquet").to_pylist()

@@ -1,0 +1,97 @@
+"""The MLflow UI on a recorded sweep, as a person sees it: in a browser. The pictures are kept in outputs/ui/."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.conftest import ROOT, run_program
+from tests.sweeps.store import children, parents
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+MODE = "workflowType=machine_learning"
+
+
+@contextlib.contextmanager
+def mlflow_ui(database: Path) -> Iterator[str]:
+    """An MLflow UI on a database; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", f"sqlite:///{database}"]
+    settings = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    with subprocess.Popen(
+        [*command, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"],
+        env=os.environ | settings,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        try:
+            for _ in range(240):
+                with contextlib.suppress(urllib.error.URLError, OSError):
+                    urllib.request.urlopen(f"{address}/health", timeout=5).close()
+                    break
+                time.sleep(0.5)
+            yield address
+        finally:
+            server.terminate()
+
+
+@pytest.mark.slow
+def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip("needs Debian's chromium")
+    run_program("-m", "network=sfc,lenet_c,alexnet", "strategy=dp,trick,hypar", cwd=tmp_path)
+    (parent,) = parents(tmp_path)
+    told = {(run.tags["network"], run.tags["strategy"]): run for run in children(tmp_path)}
+    three = [told["sfc", "dp"], told["lenet_c", "trick"], told["alexnet", "hypar"]]
+    pictures = ROOT / "outputs" / "ui"
+    pictures.mkdir(parents=True, exist_ok=True)
+    with mlflow_ui(tmp_path / "outputs" / "mlflow.db") as address, sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        page = browser.new_page(viewport={"width": 1500, "height": 1100})
+        page.set_default_timeout(60_000)
+
+        page.goto(f"{address}/#/experiments/1?{MODE}")
+        page.get_by_text(parent.name, exact=True).first.wait_for()
+        page.screenshot(path=pictures / "runs.png")
+
+        page.get_by_text(parent.name, exact=True).first.click()
+        page.get_by_text("Child runs", exact=True).wait_for()
+        page.get_by_text("alexnet hypar htree-16 b256").wait_for()
+        page.screenshot(path=pictures / "parent.png")
+        assert page.get_by_text("sfc, lenet_c, alexnet").count() == 1, "the axes are the parent's params"
+
+        page.goto(f"{address}/#/experiments/1/runs/{parent.run_id}/model-metrics?{MODE}")
+        page.get_by_text("step_time_s", exact=True).first.wait_for()
+        page.screenshot(path=pictures / "parent_metrics.png")
+
+        runs, experiments = quote(json.dumps([run.run_id for run in three])), quote(json.dumps(["1"]))
+        page.goto(f"{address}/#/compare-runs?runs={runs}&experiments={experiments}&{MODE}")
+        page.get_by_text("Comparing 3 Runs from 1 Experiment").wait_for()
+        plot = page.locator(".js-plotly-plot").first
+        plot.wait_for()
+        page.wait_for_function("document.querySelector('.js-plotly-plot').textContent.includes('step_time_s')")
+        page.screenshot(path=pictures / "compare.png")
+        words = plot.text_content()
+        for word in ("Network", "Strategy", "step_time_s", "sfc", "lenet_c", "alexnet", "dp", "trick", "hypar"):
+            assert word in words
+        browser.close()
