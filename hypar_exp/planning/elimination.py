@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 MOST_ENTRIES = 2**22
 """Entries of the largest table that is built: 32 MB of float64."""
-MOST_KEPT = 2**25
-"""Entries of all tables that are built for one minimum: 512 MB of complex128."""
+MOST_KEPT = 2**26
+"""Entries of all tables that are built for one minimum: 1 GB of complex128."""
 MOST_SWEEPS = 100
 Scope = tuple[int, ...]
 Table = NDArray[np.float64] | NDArray[np.complex128]
