@@ -10,12 +10,9 @@ from typing import Any
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.importers.onnx.folding import fold
+from hypar_exp.networks.importers.onnx.skeleton import read_skeleton
 
-MOST_BYTES = 2**31 - 1
-"""The largest file that protobuf reads; larger models keep their weights beside it, as external data."""
 MOST_SIZE = 2**31 - 1
-MOST_INFERRED_BYTES = 4096
-"""A larger constant is no shape, and shape inference need not see what is in it."""
 MOST_ROUNDS = 20
 MOST_ELEMENTS = 2**53
 """More than any tensor has; a file that says otherwise is damaged."""
@@ -35,10 +32,7 @@ def parse_file(path: str) -> Any:
         raise UserError("reading ONNX files needs the onnx package: pip install 'hypar_exp[onnx]'") from None
     file = Path(path)
     try:
-        size = file.stat().st_size
-        if size > MOST_BYTES:
-            raise UserError(f"{path} is larger than 2 GB; save the model with its weights as external data")
-        proto = onnx.load_model_from_string(file.read_bytes())
+        proto = onnx.load_model_from_string(read_skeleton(file))
     except OSError as error:
         raise UserError(f"the ONNX file {path} cannot be read: {error.strerror}") from None
     except (DecodeError, ValueError, TypeError):
@@ -53,12 +47,6 @@ def parse_file(path: str) -> Any:
         except Exception as error:
             raise UserError(f"{path}: its functions cannot be resolved: {_one_line(error)}") from None
     _import_domains(proto)
-    for tensor in proto.graph.initializer:
-        _drop_data(tensor)
-    for node in proto.graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                _drop_data(attribute.t)
     return proto
 
 
@@ -202,14 +190,6 @@ def _texts(graph: Any) -> Iterator[Any]:
         yield value.name
         yield from (axis.dim_param for axis in value.type.tensor_type.shape.dim)
     yield from (tensor.name for tensor in graph.initializer)
-
-
-def _drop_data(tensor: Any) -> None:
-    if len(tensor.raw_data) > MOST_INFERRED_BYTES:
-        tensor.ClearField("raw_data")
-    for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data"):
-        if len(getattr(tensor, field)) > MOST_INFERRED_BYTES:
-            tensor.ClearField(field)
 
 
 def _size(key: str, size: Any) -> int:
