@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hydra.plugins.sweeper import Sweeper
@@ -51,17 +51,63 @@ class BatchSweeper(GridSweeper):
     """`hydra/sweeper=batch`: the same sweep in this process, which shares among its jobs whatever is equal."""
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        from hypar_exp.errors import UserError
-
         self.hydra_context, self.config = hydra_context, config
-        launcher = config.hydra.runtime.choices["hydra/launcher"]
-        if launcher != "basic":
-            raise UserError(
-                f"hydra/sweeper=batch runs its jobs in one process; hydra/launcher={launcher} needs hydra/sweeper=grid"
-            )
+        _require_basic_launcher("batch", config)
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
         from hypar_exp.sweeps.batch import run_grid
 
         run_grid(self._grid(arguments), self.config, self.hydra_context.config_loader)
+
+
+class SearchSweeper(Sweeper):
+    """`hydra/sweeper=search`: trials of a space that Optuna chooses, run in this process and recorded as one sweep."""
+
+    def __init__(
+        self,
+        trials: int,
+        minimise: Sequence[str],
+        maximise: Sequence[str],
+        bounds: Sequence[str],
+        batch: int,
+        seed: int,
+        storage: str | None,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
+        from hypar_exp.checks import require_whole
+        from hypar_exp.sweeps.goals import Goals
+
+        require_whole("hydra.sweeper", "trials", trials, least=1)
+        require_whole("hydra.sweeper", "batch", batch, least=1)
+        require_whole("hydra.sweeper", "seed", seed, least=0)
+        self.goals = Goals(list(minimise), list(maximise), list(bounds))
+        self.trials, self.batch, self.seed, self.storage = trials, batch, seed, storage
+        self.params = params or {}
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.hydra_context, self.config = hydra_context, config
+        _require_basic_launcher("search", config)
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Run trials of the space that the overrides `arguments` and the sweeper's own `params` describe."""
+        from hydra.core.override_parser.overrides_parser import OverridesParser
+
+        from hypar_exp.sweeps.search import Search
+        from hypar_exp.sweeps.space import space_of
+
+        loader = self.hydra_context.config_loader
+        own = [f"{key}={value}" for key, value in self.params.items()]
+        overrides = OverridesParser.create(config_loader=loader).parse_overrides([*own, *arguments])
+        space = space_of(overrides, self.trials)
+        Search(space, self.goals, self.batch, self.seed, self.storage).run(self.config, loader)
+
+
+def _require_basic_launcher(sweeper: str, config: DictConfig) -> None:
+    from hypar_exp.errors import UserError
+
+    launcher = config.hydra.runtime.choices["hydra/launcher"]
+    if launcher != "basic":
+        raise UserError(
+            f"hydra/sweeper={sweeper} runs its jobs in one process; hydra/launcher={launcher} needs hydra/sweeper=grid"
+        )

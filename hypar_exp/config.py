@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from hydra.conf import HydraConf
 from hydra.core.config_store import ConfigStore
 from hydra.errors import InstantiationException
 from omegaconf import MISSING, DictConfig, ListConfig, OmegaConf, open_dict
@@ -77,7 +78,12 @@ def register() -> None:
     schema = OmegaConf.structured(RunConfig)
     with open_dict(schema):
         schema[PASS] = PASSES[0]
-    ConfigStore.instance().store(name="run", node=schema)
+    store = ConfigStore.instance()
+    store.store(name="run", node=schema)
+    # the default sweeper is set where Hydra sets its own: a preset cannot override what the primary configuration does
+    hydra = HydraConf()
+    hydra.defaults = [{"sweeper": "grid"} if "sweeper" in default else default for default in hydra.defaults]
+    store.store(group="hydra", name="config", node=hydra, provider="hypar_exp")
     OmegaConf.register_new_resolver("file_stem", lambda path: Path(str(path)).stem, replace=True)
 
 

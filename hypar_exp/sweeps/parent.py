@@ -125,12 +125,23 @@ def closing(
     )
 
 
-def files_of(name: str, results: SweepResults) -> dict[str, str | bytes]:
-    """The files of a sweep: file name -> content."""
+def tables_of(results: SweepResults) -> dict[str, str | bytes]:
+    """The table of a sweep as files: file name -> content."""
     table = table_of(results.jobs)
-    files: dict[str, str | bytes] = {"sweep.csv": csv_of(table), "sweep.parquet": parquet_of(table)}
-    chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, name)
-    return files if chart is None else files | {"sweep.png": chart}
+    return {"sweep.csv": csv_of(table), "sweep.parquet": parquet_of(table)}
+
+
+class View:
+    """How a sweep over a grid is shown at its end; other sweeps have views of their own."""
+
+    def rows(self, results: SweepResults) -> list[Row]:
+        """The rows of the table on the terminal."""
+        return results.rows
+
+    def pictures(self, results: SweepResults, title: str) -> dict[str, str | bytes]:
+        """Pictures, where there can be one: file name -> content."""
+        chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, title)
+        return {} if chart is None else {"sweep.png": chart}
 
 
 def _now_ms() -> int:

@@ -17,7 +17,7 @@ from hypar_exp.reporting.sweep_table import show_runs
 from hypar_exp.sweeps import parent
 from hypar_exp.sweeps.axes import Grid, values_of
 from hypar_exp.sweeps.outcome import Outcome
-from hypar_exp.sweeps.parent import SweepResults
+from hypar_exp.sweeps.parent import SweepResults, View
 from hypar_exp.tracking.recorder import RecordedRun, Recorder, RunStatus
 from hypar_exp.tracking.repair import repair
 from hypar_exp.tracking.results import StoredRun
@@ -30,13 +30,19 @@ MOST_FAILURES = 20
 class Sweep:
     """The jobs of a grid and their outcomes, under a parent run."""
 
-    def __init__(self, grid: Grid, config: DictConfig) -> None:
-        """Plan a sweep of `grid`; `config` is what Hydra composed for the sweep itself, with its `hydra` node.
+    def __init__(self, grid: Grid, config: DictConfig, view: View | None = None) -> None:
+        """Plan a sweep.
+
+        Args:
+            grid: the axes.
+            config: as Hydra composed it for the sweep itself, with its `hydra` node.
+            view: how it is shown at its end; None as grids are.
 
         Raises:
             UserError: the sweep could not be recorded.
         """
         self.grid = grid
+        self._view = view or View()
         self.jobs = grid.jobs()
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
         self.preset: str | None = config.hydra.runtime.choices.get("experiment")
@@ -128,12 +134,12 @@ class Sweep:
         ended = [(values_of(self.jobs[at], keys), outcome) for at, outcome in sorted(self.outcomes.items())]
         results = SweepResults(self.grid, ended)
         self.show_progress(at_end=True)
-        files = parent.files_of(self.name, results)
+        files = parent.tables_of(results) | self._view.pictures(results, self.name)
         for name, content in files.items():
             (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
         if self._parent is not None:
             self.recorder.amend(self._parent.run_id, parent.closing(self.name, status, results, files, error))
-        show_runs(self.name, results.axes, results.rows)
+        show_runs(self.name, results.axes, self._view.rows(results))
         out = console()
         if status is RunStatus.KILLED:
             done, left = f"{self._done} of {len(self.jobs)} runs are done", results.left
