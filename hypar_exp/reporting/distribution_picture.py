@@ -14,7 +14,8 @@ from hypar_exp.reporting.units import significant
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 76, 24, 54, 56
 MOST_BARS = 64
-LABEL_HEIGHT = 16
+LABEL_WIDTH, LABEL_HEIGHT = 110, 16
+LEAST_BAR_WIDTH = 3.0
 TICKS = (1, 2, 5)
 BAR, MARK, INK, FAINT = "#9db8d2", "#c25a00", "#222222", "#dddddd"
 
@@ -45,12 +46,14 @@ def distribution_svg(exploration: Exploration, title: str) -> str:
         parts.append(f'<text x="{LEFT - 8}" y="{y(count) + 4:.1f}" text-anchor="end">{count:,}</text>')
     for count, left, right in zip(bars.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
-            size = f'width="{x(right) - x(left):.1f}" height="{y(0) - y(count):.1f}"'
+            size = f'width="{max(x(right) - x(left), LEAST_BAR_WIDTH):.1f}" height="{y(0) - y(count):.1f}"'
             parts.append(f'<rect x="{x(left):.1f}" y="{y(count):.1f}" {size} fill="{BAR}" stroke="#ffffff"/>')
     parts.append(f'<path d="M{LEFT} {y(0):.1f}H{WIDTH - RIGHT}" stroke="{INK}"/>')
     for tick in _ticks(low, high):
         parts.append(f'<path d="M{x(tick):.1f} {y(0):.1f}v5" stroke="{INK}"/>')
         parts.append(f'<text x="{x(tick):.1f}" y="{y(0) + 19:.1f}" text-anchor="middle">{tick:g}</text>')
+    # labels stand on the outer side of their lines' upper ends, below those of lines that lie further out
+    marks.sort(key=lambda mark: x(mark[0]) if _has_room(x(mark[0])) else 2 * WIDTH - x(mark[0]))
     for line, (performance, name) in enumerate(marks):
         parts += _mark(x(performance), TOP + LABEL_HEIGHT * line, y(0), f"{name} {significant(performance)}")
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -92,11 +95,16 @@ def _round_counts(most: int) -> list[int]:
     return list(range(0, most + 1, step))
 
 
+def _has_room(x: float) -> bool:
+    """Whether a label fits to the right of a mark."""
+    return x < WIDTH - RIGHT - LABEL_WIDTH
+
+
 def _mark(x: float, y: float, bottom: float, label: str) -> list[str]:
     """A vertical line with its label beside its upper end, on the side that has room."""
-    left = x > WIDTH - RIGHT - 110
-    anchor = f'x="{x - 5:.1f}" text-anchor="end"' if left else f'x="{x + 5:.1f}"'
+    anchor = f'x="{x + 5:.1f}"' if _has_room(x) else f'x="{x - 5:.1f}" text-anchor="end"'
+    halo = 'stroke="#ffffff" stroke-width="3" paint-order="stroke"'
     return [
         f'<path d="M{x:.1f} {y - 10:.1f}V{bottom:.1f}" stroke="{MARK}" stroke-width="1.5" stroke-dasharray="4 3"/>',
-        f'<text {anchor} y="{y:.1f}" fill="{MARK}">{escape(label)}</text>',
+        f'<text {anchor} y="{y:.1f}" fill="{MARK}" {halo}>{escape(label)}</text>',
     ]
