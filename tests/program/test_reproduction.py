@@ -15,6 +15,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from hypar_exp.paths import CONF_DIR
+from hypar_exp.reporting.paper.items import ITEMS
 from hypar_exp.tracking import SqliteRecorder, StoredRun
 from tests.conftest import ROOT, Command, run_program
 
@@ -239,6 +241,12 @@ def test_the_repositorys_page_is_current(reproduced: Reproduced) -> None:
         drawn = (kept / "reproduction" / picture.name).read_text()
         if f"Matplotlib v{matplotlib.__version__}" in drawn:  # another version draws the same in other words
             assert picture.read_text() == drawn, remedy
+
+
+def test_every_item_has_a_preset_that_further_overrides_change(command: Command) -> None:
+    assert {item.name for item in ITEMS} <= {file.stem for file in (CONF_DIR / "experiment").glob("*.yaml")}
+    listed = command("experiment=fig11", "network=vgg_a", "array.levels=1,2", "tracking=none", "dry_run=true").stdout
+    assert "fig11: strategy x array.levels: 4 runs to make" in listed
 
 
 @pytest.fixture

@@ -61,6 +61,19 @@ def test_a_run_is_recorded_on_a_server(server: str, command: Command, tmp_path: 
     assert Path(local).read_text().splitlines()[:2] == ["level,conv1,conv2,fc1,fc2", "H1,0,0,1,1"]
 
 
+def test_a_table_of_the_paper_is_reproduced_on_a_server(server: str, command: Command) -> None:
+    where = ("tracking=server", f"tracking.uri={server}")
+    printed = command("fig13", *where, module="hypar_exp.reproduce").stdout
+    assert "of 14 published values 10 equal, 3 within 1 %, 1 within 3 %" in printed
+    assert "making" not in command("fig13", *where, module="hypar_exp.reproduce").stdout
+    client = MlflowClient(server)
+    experiment = client.get_experiment_by_name("hypar_exp")
+    assert experiment is not None
+    (parent,) = client.search_runs([experiment.experiment_id], "tags.kind = 'sweep'")
+    assert parent.data.metrics["max_relative_difference"] == pytest.approx(1 - 2.369565 / 2.40, abs=1e-5)
+    assert {"fig13.csv", "fig13.png", "fig13.svg"} <= {file.path for file in client.list_artifacts(parent.info.run_id)}
+
+
 def _wait_for(address: str) -> None:
     for _ in range(240):
         try:

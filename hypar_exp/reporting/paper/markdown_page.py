@@ -19,7 +19,16 @@ Towards Hybrid Parallelism for Deep Learning Accelerator Array", HPCA 2019). A v
 the paper rounds, the printed one; otherwise its relative difference is given. Numbers read off a plot are marked `~`.
 Differences that we can explain carry the number of a note.
 
-This page is made, with the pictures, by `python -m hypar_exp.reproduce all --docs docs`.
+```
+python -m hypar_exp experiment=fig06              # the sweep of a figure, recorded in MLflow; add overrides to vary it
+python -m hypar_exp.reproduce fig06               # the figure and its table from the recorded runs, making those missing
+python -m hypar_exp.reproduce all                 # everything, and outputs/paper/index.html: one page with all of this
+python -m hypar_exp.reproduce all --no-run        # only from what is recorded
+python -m hypar_exp.reproduce all --docs docs     # this page and its pictures
+```
+
+Each sweep's parent run in MLflow keeps the figure, the comparison and their numbers (`max_relative_difference`,
+`published/equal`, ...). Runs of another version or configuration are never mixed in: they are named and made again.
 
 """
 
