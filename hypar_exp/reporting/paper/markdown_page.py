@@ -21,7 +21,7 @@ Differences that we can explain carry the number of a note.
 
 ```
 python -m hypar_exp experiment=fig06              # the sweep of a figure, recorded in MLflow; add overrides to vary it
-python -m hypar_exp.reproduce fig06               # the figure and its table from the recorded runs, making those missing
+python -m hypar_exp.reproduce fig06               # the figure and its table from recorded runs; makes what is missing
 python -m hypar_exp.reproduce all                 # everything, and outputs/paper/index.html: one page with all of this
 python -m hypar_exp.reproduce all --no-run        # only from what is recorded
 python -m hypar_exp.reproduce all --docs docs     # this page and its pictures
