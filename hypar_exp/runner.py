@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
-from hypar_exp.networks import Network
+from hypar_exp.networks import Network, network_yaml
 from hypar_exp.planning import (
     COMMUNICATION,
     DoesNotFitError,
@@ -296,6 +296,8 @@ def record_of(
         if result.exploration is not None:
             metrics += exploration_metrics_of(result.exploration)
         artifacts |= _artifacts(job, result)
+        if "layers" not in values["network"]:  # they are in a file that may change or go
+            artifacts["network.yaml"] = call(network_yaml, job.network)
         tags["mlflow.note.content"] = _description(job, result)
     return RunRecord(
         name=" ".join(overrides)[:250] if job is None else run_name(values, overrides),

