@@ -41,8 +41,8 @@ PRINTED_NAMES = {
 DOTS_PER_INCH = 150
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """A figure of its own, in inches, that no other part of the program draws on."""
+def new_figure(width: float, height: float, *, constrained: bool = True) -> Figure:
+    """A figure, in inches, that no other part of the program draws on; matplotlib places its axes if `constrained`."""
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 
@@ -56,7 +56,7 @@ def new_figure(width: float, height: float) -> Figure:
             "axes.spines.right": False,
         }
     )
-    return Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
+    return Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained" if constrained else None)
 
 
 def printed_name(word: str) -> str:

@@ -14,6 +14,7 @@ from hypar_exp.reporting.paper.figures.style import new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 COLOUR_MAP = "cividis"
 """The same for readers with and without colour vision, and it prints in grey."""
@@ -36,10 +37,10 @@ def surface_and_map(marks: Mapping[str, Parts]) -> Callable[[Sequence[Compared],
             for row in rows
             if row.labels[1] == "performance" and row.published is not None and row.published.number is not None
         }
-        figure = new_figure(11, 4.8)
-        grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
-        _surface(figure.add_subplot(grid[0], projection="3d"), evidence.surface, marks, published)
-        _map(figure, figure.add_subplot(grid[1]), evidence.surface, marks, published)
+        figure = new_figure(11, 4.8, constrained=False)  # which cuts labels of three-dimensional axes
+        _surface(figure.add_axes((0.03, 0.02, 0.5, 0.96), projection="3d"), evidence.surface, marks, published)
+        image = _map(figure.add_axes((0.59, 0.15, 0.31, 0.71)), evidence.surface, marks, published)
+        figure.colorbar(image, cax=figure.add_axes((0.925, 0.2, 0.014, 0.6)), label="Normalised performance")
         return figure
 
     return draw
@@ -68,9 +69,7 @@ def _surface(axes: Any, surface: Surface, marks: Mapping[str, Parts], published:
     axes.set_box_aspect((1, 1, 0.72), zoom=1.05)
 
 
-def _map(
-    figure: Figure, axes: Axes, surface: Surface, marks: Mapping[str, Parts], published: Mapping[str, float]
-) -> None:
+def _map(axes: Axes, surface: Surface, marks: Mapping[str, Parts], published: Mapping[str, float]) -> AxesImage:
     image = axes.imshow(surface.performance.T, origin="lower", cmap=COLOUR_MAP, aspect="equal")
     places = range(len(surface.plans))
     axes.set_xticks(places, surface.plans, rotation=90, fontsize=7)
@@ -81,4 +80,4 @@ def _map(
         label = f"{words}: {surface.at(*parts):.2f}, published {published[words]:.2f}"
         axes.scatter([x], [y], s=size, marker=marker, label=label, **FACE)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.01), frameon=False, fontsize=8)
-    figure.colorbar(image, ax=axes, label="Normalised performance", shrink=0.85)
+    return image
