@@ -184,9 +184,10 @@ def _in_order(found: tuple[complex, list[int]]) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=16)
-def cached_elimination(sizes: tuple[int, ...], scopes: tuple[Scope, ...]) -> Elimination:
+def cached_elimination(
+    sizes: tuple[int, ...], scopes: tuple[Scope, ...], most_entries: int = MOST_ENTRIES
+) -> Elimination:
     """The elimination for a structure that is likely to come again with other costs, in bounded memory."""
-    most_entries = MOST_ENTRIES
     while True:
         elimination = Elimination(sizes, scopes, most_entries)
         if elimination.entries <= MOST_KEPT or most_entries <= max(sizes):

@@ -20,7 +20,7 @@ from hypar_exp.planning.memory import Shares
 ROUNDING = 1e-12
 """Share by which two sums of the same numbers, added up in another order, may differ."""
 MOST_LABELS = 2**20
-MOST_PRICES = 50
+MOST_PRICES = 20
 States = NDArray[np.int64]
 """int64[layers]: the state of each layer."""
 Minimise = Callable[[NDArray[np.complex128]], tuple[States, complex, float]]
@@ -37,6 +37,7 @@ class Fitting:
         minimise: minimises the layers' costs with those between the layers.
         cost_of: what an assignment costs, with the costs between the layers.
         transitions: float64[edges, states, states] of a chain; None where it shall end with prices and their bound.
+        most_limits: limits to the moment's need that are then told apart.
     """
 
     layer_costs: NDArray[np.complex128]
@@ -44,27 +45,38 @@ class Fitting:
     minimise: Minimise
     cost_of: Callable[[States], complex]
     transitions: NDArray[np.float64] | None
+    most_limits: int
 
     def find(self) -> tuple[States, complex, float]:
         """The assignment, its cost, and what none that fits costs less than; some assignment has to fit."""
         best = _Best()
         bound, price = math.inf, 0.0
-        for limit in self.shares.limits():
-            budget = self.shares.capacity - limit
-            allowed = np.where(self.shares.moment <= limit, self.layer_costs, np.inf)
-            least = self._priced(allowed, 0.0, budget, best)[1]
-            if best.beats(least):
+        for limits in self._limits():
+            # of several limits the loosest says which states are allowed and the tightest what is left: a bound for all
+            budget = self.shares.capacity - limits[-1]
+            allowed = np.where(self.shares.moment <= limits[0], self.layer_costs, np.inf)
+            lightest: States = np.where(np.isfinite(allowed.real), self.shares.kept, np.inf).argmin(axis=1)
+            self._consider(lightest, best)
+            cheapest, relaxed = self._priced(allowed, 0.0, budget, best)
+            if best.beats(relaxed):
                 break  # lower limits only forbid more
-            if least >= best.cost.real:
-                bound = min(bound, least)
+            if relaxed >= best.cost.real:
+                bound = min(bound, relaxed)
                 break  # for the same reason
-            if best.beats(self._priced(allowed, price, budget, best)[1]):
+            if price and best.beats(self._priced(allowed, price, budget, best)[1]):
                 continue
-            price, relaxed = self._best_price(allowed, budget, best)
+            price, dual = self._best_price(allowed, budget, cheapest, lightest, best)
+            relaxed = max(relaxed, dual)
             if not best.beats(relaxed) and self._labelled(allowed, price, budget, best):
                 relaxed = math.inf  # nothing is left to find
             bound = min(bound, relaxed)
         return best.states, best.cost, min(bound, best.cost.real)
+
+    def _limits(self) -> list[list[float]]:
+        """The limits to look at, one by one or, where the search ends with a bound, several at once."""
+        limits = self.shares.limits()
+        count = len(limits) if self.transitions is not None else min(len(limits), self.most_limits)
+        return [part.tolist() for part in np.array_split(limits, count)]
 
     def _priced(
         self, allowed: NDArray[np.complex128], price: float, budget: float, best: _Best
@@ -74,14 +86,19 @@ class Fitting:
         self._consider(states, best)
         return states, least - price * budget
 
-    def _best_price(self, allowed: NDArray[np.complex128], budget: float, best: _Best) -> tuple[float, float]:
-        """The price with the highest bound, and the bound: where two assignments cost the same, one on each side."""
-        kept = self.shares.kept
-        price, bound = 0.0, -math.inf
-        over, highest = self._priced(allowed, 0.0, budget, best)
-        within: States = np.where(np.isfinite(allowed.real), kept, np.inf).argmin(axis=1)
-        self._consider(within, best)
-        bound = highest
+    def _best_price(
+        self, allowed: NDArray[np.complex128], budget: float, over: States, within: States, best: _Best
+    ) -> tuple[float, float]:
+        """The price with the highest bound, and the bound: where two assignments cost the same, one on each side.
+
+        Args:
+            allowed: the costs of the layers' states.
+            budget: for the bytes that are kept.
+            over: the cheapest assignment, which keeps too much.
+            within: the lightest one.
+            best: takes the assignments that fit.
+        """
+        lightest, price, bound = within, 0.0, -math.inf
         for _ in range(MOST_PRICES):
             spared = self.shares.kept_in(over) - self.shares.kept_in(within)
             if self.shares.kept_in(over) <= budget or spared <= 0:
@@ -96,7 +113,16 @@ class Fitting:
                 over = states
             else:
                 within = states
+        if self.transitions is None:
+            self._mix(over, within if self.shares.fit(within) else lightest, best)
         return price, bound
+
+    def _mix(self, over: States, within: States, best: _Best) -> None:
+        """Take the layers up to one from an assignment that fits and the others from a cheaper one, or the reverse."""
+        layers = np.arange(len(over))
+        for at in range(1, len(over)):
+            for first, second in ((over, within), (within, over)):
+                self._consider(np.where(layers < at, first, second), best)
 
     def _consider(self, states: States, best: _Best) -> None:
         if self.shares.fit(states):

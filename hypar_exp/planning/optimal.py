@@ -19,6 +19,11 @@ from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit, Shares
 from hypar_exp.planning.plan import Plan
 from hypar_exp.planning.problem import PlanningProblem
 
+SMALL_TABLES = 2**14
+"""Entries of the largest table, for a graph that is too entangled and has to fit."""
+MOST_TRANSITIONS = 2**25
+"""Pairs of states, of all edges, up to which plans that fit are searched exactly: 256 MB."""
+
 
 @dataclass(frozen=True)
 class LeastPlan:
@@ -48,9 +53,10 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
     positions = model.positions(close_to)
     layer_costs = columns.layer_costs(tables, problem.costs, positions)
     edge_costs = columns.edge_costs(tables, problem.costs)
-    elimination = cached_elimination(
-        columns.sizes, columns.scopes([(edge.producer, edge.consumer) for edge in network.edges])
-    )
+    scopes = columns.scopes([(edge.producer, edge.consumer) for edge in network.edges])
+    elimination = cached_elimination(columns.sizes, scopes)
+    if problem.memory is not None and not elimination.exact:  # it is minimised many times, and ends with a bound anyway
+        elimination = cached_elimination(columns.sizes, scopes, SMALL_TABLES)
     guess = columns.of_blocks(columns.states_of(positions))
 
     def minimise(paid: NDArray[np.complex128]) -> tuple[States, complex, float]:
@@ -61,12 +67,14 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
         states, cost, bound = minimise(layer_costs)
     else:
         costs = columns.by_block(layer_costs) + edge_costs
+        small = columns.edges * columns.states**2 <= MOST_TRANSITIONS
         states, cost, bound = Fitting(
             layer_costs,
             shares=_shares(problem, problem.memory, columns),
             minimise=minimise,
             cost_of=lambda states: elimination.cost_of(columns.of_blocks(states), costs),
-            transitions=columns.transitions(edge_costs) if network.is_chain else None,
+            transitions=columns.transitions(edge_costs) if network.is_chain and small else None,
+            most_limits=12 if elimination.exact else 2,
         ).find()
     why = TOO_ENTANGLED if problem.memory is None else "it is the best that was found of those that fit"
     warn_of_bound(f"network {network.name}", cost.real, bound, why)
