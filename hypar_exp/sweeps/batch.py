@@ -18,7 +18,6 @@ from hypar_exp.sweeps.conduct import conduct
 from hypar_exp.sweeps.job import outcome_of
 from hypar_exp.sweeps.sweep import Sweep
 from hypar_exp.tracking.recorder import RunRecord, RunStatus
-from hypar_exp.tracking.run_record import config_hash
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -44,7 +43,6 @@ def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
     """
     sweep = Sweep(grid, config)
     composer = Composer(loader, config, [axis.key for axis in grid.swept])
-    hashes = [config_hash(composer.compose(job, at).plain) for at, job in enumerate(sweep.jobs)]
 
     def run(left: Sequence[int]) -> None:
         with Batches(sweep) as batches:
@@ -53,7 +51,7 @@ def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
                 composed = composer.compose(sweep.jobs[at], number)
                 batches.add(at, number, *jobs.run(composed, sweep.jobs[at]))
 
-    conduct(sweep, config, hashes, run)
+    conduct(sweep, config, composer, run)
 
 
 class Jobs:

@@ -8,21 +8,25 @@ from omegaconf import DictConfig, OmegaConf
 
 from hypar_exp.reporting.console import console
 from hypar_exp.sweeps.axes import values_of
+from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.run_record import config_hash
 
 
-def conduct(sweep: Sweep, config: DictConfig, hashes: Sequence[str], run: Callable[[Sequence[int]], None]) -> None:
+def conduct(sweep: Sweep, config: DictConfig, composer: Composer, run: Callable[[Sequence[int]], None]) -> None:
     """Run the jobs of a sweep that are left, under its parent; with `dry_run` list them.
 
     Args:
-        sweep: not opened yet; its jobs can be composed.
+        sweep: not opened yet.
         config: as Hydra composed it for the sweep itself.
-        hashes: the jobs' configuration hashes; looked at with `resume` only.
+        composer: composes each job once, so that what cannot be composed is known before any work.
         run: runs the jobs at some places.
 
     Raises:
+        HydraException: a job that cannot be composed; nothing was run then.
         SweepError: some of the jobs failed.
     """
+    hashes = [config_hash(composer.compose(job, at).plain) for at, job in enumerate(sweep.jobs)]
     if config.resume:
         sweep.adopt_finished(hashes)
     if config.dry_run:

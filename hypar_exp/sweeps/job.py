@@ -15,6 +15,7 @@ from hypar_exp.command_line import user_sentence
 from hypar_exp.config import Job, build_job, build_object
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.outcome import Outcome, leave
+from hypar_exp.sweeps.stopping import mark_begun
 from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus
 
 
@@ -30,6 +31,7 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     overrides, number = list(hydra_node.overrides.task), int(hydra_node.job.num)
     parent_id = hydra_node.job.env_set[PARENT] or None
     origin = runner.Origin(hydra_node.runtime.choices.get("experiment"), parent_id)
+    mark_begun(number, Path(hydra_node.sweep.dir))
     started_ms = int(time.time() * 1000)
     job: Job | None = None
     result: runner.Result | None = None

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig
 
 from hypar_exp import runner
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.axes import Grid
+from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.conduct import conduct
 from hypar_exp.sweeps.job import end_as_killed
 from hypar_exp.sweeps.outcome import Inbox, Outcome
+from hypar_exp.sweeps.stopping import stop_jobs
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.run_record import config_hash
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -46,16 +48,12 @@ def launch_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, launcher: 
         config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{PARENT}='{sweep.parent_id or ''}'")
         _launch(sweep, launched, launcher)
 
-    conduct(
-        sweep,
-        config,
-        [_hash_if_needed(loader.load_sweep_config(config, list(job)), config) for job in sweep.jobs],
-        launch,
-    )
+    conduct(sweep, config, Composer(loader, config, [axis.key for axis in grid.swept]), launch)
 
 
 def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
     inbox = Inbox(sweep.folder)
+    logging.getLogger("submitit").setLevel(logging.ERROR)  # it warns at every look where SLURM keeps no accounts
 
     def take_new() -> None:
         for outcome in inbox.new():
@@ -69,6 +67,7 @@ def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
         take_new()
         raise
     except BaseException:
+        stop_jobs([number for number, at in enumerate(launched) if at not in sweep.outcomes], sweep.folder)
         take_new()
         origin = runner.Origin(sweep.preset, sweep.parent_id)
         recorded = sweep.recorded()  # a process may have been killed after it recorded its run and before it said so
@@ -102,12 +101,3 @@ def _repeated(action: Callable[[], None]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-def _hash_if_needed(job: DictConfig, config: DictConfig) -> str:
-    """The hash of a composed job; it costs a tenth of the composition, so only where it is asked for."""
-    if not config.resume:
-        return ""
-    with read_write(job), open_dict(job):
-        del job["hydra"]
-    return config_hash(runner.resolved(job))

@@ -16,11 +16,17 @@ def this_process() -> str:
     return _named(os.getpid())
 
 
-def is_dead(process: str) -> bool:
-    """Whether a process that `this_process` named has ended; of another machine's nothing is known, so False."""
+def pid_here(process: str) -> int | None:
+    """The number of a process that `this_process` named; None where it is another machine's."""
     host, _, rest = process.partition(" ")
     pid = rest.partition(" ")[0]
-    return host == socket.gethostname() and pid.isdigit() and process != _fresh_name(int(pid))
+    return int(pid) if host == socket.gethostname() and pid.isdigit() else None
+
+
+def is_dead(process: str) -> bool:
+    """Whether a process that `this_process` named has ended; of another machine's nothing is known, so False."""
+    pid = pid_here(process)
+    return pid is not None and process != _fresh_name(pid)
 
 
 @cache
