@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from onnx import TensorProto, helper
+from onnx.defs import onnx_opset_version
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
@@ -21,6 +22,8 @@ AS_EVALUATED = CommunicationModel(
     within_layer={"dp": {"weight_gradient": 2}, "mp": {"output": 1, "output_error": 1}},
     between_layers={"dp": {"mp": {"feature": 0.5, "error": 0.5}}},
 )
+
+NEWEST_OPSET = onnx_opset_version()
 
 
 def sizes(layer: Layer) -> tuple[Any, ...]:
@@ -298,6 +301,80 @@ def test_what_gemm_adds_and_a_recurrent_layers_first_state_come_over_edges(tmp_p
     ends = [(edge.producer, edge.consumer, edge.elements) for edge in network.edges]
     # the last of the encoder's states goes along to who reads the decoder's
     assert ends == [(0, 1, 4 * 7), (2, 3, 4 * 5), (1, 4, 4), (3, 4, 4 * 5)]
+
+
+def test_a_mapped_operator_has_the_sizes_of_what_it_works_like(tmp_path: Path) -> None:
+    nodes = [node("MyLinear", "w x", "h", domain="mine"), node("MyConv", "h k", "y", domain="mine", strides=[2, 2])]
+    constants = [weights("w", 8, 12), weights("k", 5, 3, 3, 3)]
+    path = save(tmp_path / "m.onnx", nodes, [floats("x", [1, 3, 9, 8])], "y", constants, domains=["mine"])
+    first, second = onnx.load(path, map={"MyLinear": "MatMul", "MyConv": "Conv"}).layers
+    assert sizes(first) == ("matmul", networks.Shape(8, 27), networks.Shape(12, 27), 96, 27, 0)
+    assert sizes(second) == ("conv", networks.Shape(3, 9, 12), networks.Shape(5, 4, 5), 135, 20, 0)
+
+
+def test_onnxruntimes_fused_operators(tmp_path: Path) -> None:
+    nodes = [
+        node("FusedConv", "x k", "c", domain="com.microsoft", activation="Relu", strides=[2, 2]),
+        node("QLinearGlobalAveragePool", "c s z s z", "p", domain="com.microsoft"),
+        node("Flatten", "p", "f"),
+        node("FusedGemm", "f w b", "y", domain="com.microsoft", transB=1),
+    ]
+    constants = [weights("k", 8, 3, 3, 3), weights("w", 10, 8), weights("b", 10), weights("s"), weights("z")]
+    path = save(tmp_path / "m.onnx", nodes, [floats("x", [1, 3, 9, 9])], "y", constants, domains=["com.microsoft"])
+    conv, fc = onnx.load(path).layers
+    assert sizes(conv) == ("conv", networks.Shape(3, 9, 9), networks.Shape(8), 216, 16, 0)
+    assert sizes(fc) == ("fc", networks.Shape(8), networks.Shape(10), 80, 1, 0)
+
+
+def attention_of_heads(operator: Any) -> list[Any]:
+    made = [node("MatMul", f"x w{which}", which) for which in "qkv"]
+    return [*made, operator, node("MatMul", "mixed wo", "y")]
+
+
+@pytest.mark.parametrize("operator", ["Attention", "MultiHeadAttention"])
+def test_attention_as_one_operator_is_attention(operator: str, tmp_path: Path) -> None:
+    domain = "com.microsoft" if operator == "MultiHeadAttention" else ""
+    heads = {"num_heads": 2} if domain else {"q_num_heads": 2, "kv_num_heads": 2}
+    nodes = attention_of_heads(node(operator, "q k v", "mixed", domain=domain, **heads))
+    constants = [weights(f"w{which}", 8, 8) for which in "qkvo"]
+    x = [floats("x", [1, 5, 8])]
+    network = onnx.load(save(tmp_path / "m.onnx", nodes, x, "y", constants, opset=23, domains=["com.microsoft"]))
+    described = {which: {"matmul": 8, "reads": "input"} for which in "qkv"}
+    ours = build("n", [8, 5], described | {"mixed": {"attention": ["q", "k", "v"]}, "o": {"matmul": 8}})
+    assert [sizes(layer) for layer in network.layers] == [sizes(layer) for layer in ours.layers]
+    assert network.edges == ours.edges
+
+
+def test_a_fused_product_with_a_transposed_operand(tmp_path: Path) -> None:
+    nodes = [
+        *(node("MatMul", "x u", "a"), node("MatMul", "x v", "b")),
+        node("FusedMatMul", "a b", "scores", domain="com.microsoft", transB=1),
+        node("MatMul", "scores w", "y"),
+    ]
+    constants = [weights("u", 6, 4), weights("v", 6, 4), weights("w", 5, 3)]
+    path = save(tmp_path / "m.onnx", nodes, [floats("x", [1, 5, 6])], "y", constants, domains=["com.microsoft"])
+    layer = onnx.load(path).layers[2]
+    assert (layer.input, layer.extra_macs) == (networks.Shape(5, 5), 5 * 5 * 4)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 11, 13, 17, 21, NEWEST_OPSET])
+def test_opsets_from_7_to_the_newest(opset: int, tmp_path: Path) -> None:
+    axes = {"inputs": "u axes" if opset >= 13 else "u"} | ({} if opset >= 13 else {"axes": [2]})
+    nodes = [
+        node("Conv", "x k", "c", pads=[1, 1, 1, 1]),
+        node("MaxPool", "c", "p", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Reshape", "p to", "r"),
+        node("MatMul", "r w", "u"),
+        node("Unsqueeze", str(axes.pop("inputs")), "e", **axes),
+        node("Squeeze", "e axes" if opset >= 13 else "e", "s", **axes),
+        node("Gemm", "s v b", "y"),
+    ]
+    constants = [
+        *(weights("k", 4, 3, 3, 3), weights("w", 64, 8), weights("v", 8, 2), weights("b", 2)),
+        *(numbers("to", [-1, 64]), numbers("axes", [2])),
+    ]
+    path = save(tmp_path / "m.onnx", nodes, [floats("x", [2, 3, 8, 8])], "y", constants, opset=opset)
+    assert [str(layer.output) for layer in onnx.load(path).layers] == ["4x4x4", "8", "2"]
 
 
 def onnx_filled(value: int) -> Any:

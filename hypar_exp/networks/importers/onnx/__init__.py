@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers.onnx.model import read_model
-from hypar_exp.networks.importers.onnx.operators import checked_map
+from hypar_exp.networks.importers.onnx.rewriting import checked_map
 from hypar_exp.networks.importers.onnx.translation import translate
 from hypar_exp.networks.network import Network
 
@@ -42,7 +42,7 @@ def load(
         if not isinstance(given, Mapping | None):
             raise UserError(f"network.{key} must be of the form {{NAME: VALUE}} (got {given!r})")
     operators = checked_map(map or {})
-    model = read_model(path, batch, shapes or {})
+    model = read_model(path, batch, shapes or {}, operators)
     try:
         return translate(model, name or Path(path).stem, operators)
     except UserError as error:

@@ -10,6 +10,7 @@ from typing import Any
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.importers.onnx.folding import fold
+from hypar_exp.networks.importers.onnx.rewriting import fused_product_sizes
 from hypar_exp.networks.importers.onnx.skeleton import read_skeleton
 
 MOST_SIZE = 2**31 - 1
@@ -123,7 +124,7 @@ def infer_shapes(proto: Any, path: str) -> Any:
             raise UserError(f"{path}: onnx cannot infer its shapes: {_one_line(error)}") from None
         known = known_sizes(proto.graph)
         lacking = any(value not in known for node in proto.graph.node for value in node.output if value)
-        if not lacking or not (fold(proto.graph, known) or _assume_sizes(proto)):
+        if not lacking or not (fold(proto.graph, known) or _assume_sizes(proto.graph, known)):
             break
     return proto
 
@@ -148,25 +149,24 @@ def knows(operator: str, domain: str) -> bool:
     return bool(onnx.defs.has(operator, domain="" if domain == "ai.onnx" else domain))
 
 
-def _assume_sizes(proto: Any) -> bool:
+def _assume_sizes(graph: Any, known: Mapping[str, tuple[int, ...]]) -> bool:
     """Give the outputs of unknown operators the sizes of their first inputs; False where there is nothing to do."""
-    graph = proto.graph
-    types = {value.name: value.type for value in (*graph.input, *graph.value_info, *graph.output)}
+    values = {value.name: value for value in (*graph.input, *graph.value_info, *graph.output)}
     added = False
     for node in graph.node:
-        if knows(node.op_type, node.domain) or not node.input or not node.output:
+        if knows(node.op_type, node.domain) or not node.input or not node.output or node.output[0] in known:
             continue
-        arriving, leaving = types.get(node.input[0]), types.get(node.output[0])
-        if arriving is None or not arriving.tensor_type.HasField("shape"):
+        fused = node.op_type == "FusedMatMul"
+        sizes = fused_product_sizes(node, known) if fused else known.get(node.input[0])
+        if sizes is None:
             continue
-        if leaving is not None and leaving.tensor_type.HasField("shape"):
-            continue
-        if leaving is None:
-            value = graph.value_info.add(name=node.output[0])
-            value.type.CopyFrom(arriving)
-            types[node.output[0]] = value.type
-        else:
-            leaving.CopyFrom(arriving)
+        value = values.get(node.output[0]) or graph.value_info.add(name=node.output[0])
+        if node.input[0] in values:
+            value.type.CopyFrom(values[node.input[0]].type)
+        value.type.tensor_type.elem_type = value.type.tensor_type.elem_type or 1  # float, where nothing says
+        shape = value.type.tensor_type.shape
+        del shape.dim[:]
+        shape.dim.extend([type(shape).Dimension(dim_value=size) for size in sizes])
         added = True
     return added
 

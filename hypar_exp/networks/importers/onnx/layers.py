@@ -37,8 +37,6 @@ class LayerReader:
             return self.matrix(node, right, left, node.outputs[0]) if left in self._model.constants else None
         if operator in operators.TABLES:
             table, numbers = operators.operands(node, self._model)
-            if node.operator != operator:  # someone else's operator: what it reads comes first
-                table, numbers = numbers, table
             return self._table(node, table, numbers) if operators.is_matrix(table, self._model) else None
         return None
 

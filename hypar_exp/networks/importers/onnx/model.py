@@ -9,6 +9,7 @@ from typing import Any
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers.onnx.file import MOST_ELEMENTS, infer_shapes, known_sizes, parse_file, set_input_sizes
+from hypar_exp.networks.importers.onnx.rewriting import rewrite
 
 LAYER_OPERATORS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Einsum")
 SHAPE_OPERATORS = ("Shape", "Size")
@@ -73,9 +74,12 @@ class Model:
         return None if dims is None else -(-math.prod(dims) // self.batch)
 
 
-def read_model(path: str, batch: int | None, shapes: Mapping[str, int | Sequence[int]]) -> Model:
+def read_model(
+    path: str, batch: int | None, shapes: Mapping[str, int | Sequence[int]], mapped: Mapping[str, str]
+) -> Model:
     """The plain data of an ONNX file; raises as `hypar_exp.networks.importers.onnx.load` does."""
     proto = parse_file(path)
+    rewrite(proto.graph, mapped)
     samples = set_input_sizes(proto, path, batch, shapes)
     proto = infer_shapes(proto, path)
     graph = proto.graph

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.importers.onnx.file import knows
 from hypar_exp.networks.importers.onnx.model import Model, Node
+from hypar_exp.networks.importers.onnx.rewriting import MAPPABLE, MICROSOFT, WEIGHTLESS
 
-WEIGHTLESS = "weightless"
-CONVOLUTIONS = ("Conv", "ConvInteger", "FusedConv", "QLinearConv")
+CONVOLUTIONS = ("Conv", "ConvInteger", "QLinearConv")
 TRANSPOSED_CONVOLUTIONS = ("ConvTranspose",)
-MATRICES = ("Gemm", "MatMul", "FusedGemm", "FusedMatMul", "MatMulInteger", "QLinearMatMul", "Einsum")
+MATRICES = ("Gemm", "MatMul", "FusedMatMul", "MatMulInteger", "QLinearMatMul", "Einsum")
 RECURRENT = ("LSTM", "GRU", "RNN")
 TABLES = ("Gather",)
 FUSED_ATTENTION = ("Attention", "QAttention")
@@ -19,8 +18,6 @@ FUSED_ATTENTION = ("Attention", "QAttention")
 PRODUCTS_OF_ATTENTION = ("Attention", "MultiHeadAttention", "GroupQueryAttention")
 """Of the standard and of com.microsoft: query, key and value come in apart."""
 SIDE_BY_SIDE = ("Concat",)
-MAPPABLE = (*CONVOLUTIONS[:1], *TRANSPOSED_CONVOLUTIONS, "Gemm", "MatMul", *RECURRENT, *TABLES)
-MICROSOFT = "com.microsoft"
 KNOWN_OF_MICROSOFT = frozenset(
     (
         "Attention",
@@ -28,12 +25,9 @@ KNOWN_OF_MICROSOFT = frozenset(
         "BiasDropout",
         "BiasGelu",
         "BiasSoftmax",
-        "BiasSplitGelu",
         "DequantizeLinear",
         "DynamicQuantizeLinear",
         "FastGelu",
-        "FusedConv",
-        "FusedGemm",
         "FusedMatMul",
         "Gelu",
         "GroupNorm",
@@ -41,13 +35,9 @@ KNOWN_OF_MICROSOFT = frozenset(
         "Inverse",
         "LayerNormalization",
         "MultiHeadAttention",
-        "NhwcMaxPool",
         "QAttention",
         "QLinearAdd",
-        "QLinearAveragePool",
-        "QLinearConcat",
         "QLinearConv",
-        "QLinearGlobalAveragePool",
         "QLinearLeakyRelu",
         "QLinearMul",
         "QLinearSigmoid",
@@ -67,30 +57,14 @@ WEIGHT_INPUTS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3)}
 """Where an operator's two operands are, if not first and second."""
 
 
-def checked_map(map: Mapping[str, str]) -> dict[str, str]:
-    """What the user says that operators work like.
-
-    Raises:
-        UserError: like something that is not known.
-    """
-    allowed = (*MAPPABLE, WEIGHTLESS)
-    for operator, like in map.items():
-        if like not in allowed:
-            raise UserError(
-                f"network.map.{operator} must be an operator with weights that is known, or {WEIGHTLESS} (got {like!r})"
-                f"{did_you_mean(str(like), allowed)}"
-            )
-    return {str(operator): like for operator, like in map.items()}
-
-
 def operator_of(node: Node, model: Model, mapped: Mapping[str, str]) -> str:
-    """The operator that a node works like, `WEIGHTLESS` where it is none that matters.
+    """The operator of a node, `WEIGHTLESS` where it is none that matters.
 
     Raises:
         UserError: an operator that has weights and is not known.
     """
-    if node.operator in mapped:
-        return mapped[node.operator]
+    if mapped.get(node.operator) == WEIGHTLESS:
+        return WEIGHTLESS
     known = knows(node.operator, node.domain) or (node.domain == MICROSOFT and node.operator in KNOWN_OF_MICROSOFT)
     if node.inner_layers:
         raise node.error(
@@ -118,12 +92,8 @@ def operands(node: Node, model: Model) -> tuple[str, str]:
     Raises:
         UserError: they are not there.
     """
-    if knows(node.operator, node.domain) or node.domain == MICROSOFT:
-        places = WEIGHT_INPUTS.get(node.operator, (0, 1))
-        found = [node.inputs[place] for place in places if place < len(node.inputs)]
-    else:  # an operator of someone else's, mapped to one of these
-        data = [value for value in node.inputs if value and value not in model.constants][:1]
-        found = [*data, *[value for value in node.inputs if is_matrix(value, model)][:1]]
+    places = WEIGHT_INPUTS.get(node.operator, (0, 1))
+    found = [node.inputs[place] for place in places if place < len(node.inputs)]
     if len(found) != 2 or not all(found):
         raise node.error("it needs two operands, what it reads and its weights")
     return found[0], found[1]
