@@ -47,8 +47,8 @@ client = MlflowClient("sqlite:///outputs/mlflow.db")
 @hydra.main(version_base="1.3", config_path={str(ROOT / "conf")!r}, config_name="config")
 def app(job):
     objects = config.build_job(job)
-    result = runner.evaluate(objects)
-    record = runner.record_of(runner.resolved(job), [], 0, runner.Origin(), objects, result)
+    result = evaluate(objects)
+    record = record_of(resolved(job), [], 0, Origin(), objects, result)
     run = client.create_run("0", tags=dict(record.tags), run_name=record.name).info.run_id
     for key, value in record.params.items():
         client.log_param(run, key, value)

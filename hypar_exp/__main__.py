@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from hypar_exp import config, runner
 from hypar_exp.command_line import job_errors, run_command
 from hypar_exp.paths import CONF_DIR
+from hypar_exp.recording import Origin
 from hypar_exp.sweeps import PARENT
 
 config.register()
@@ -30,7 +31,7 @@ def run_job(job: DictConfig) -> object:
             from hypar_exp.sweeps.job import run_sweep_job
 
             return run_sweep_job(job, hydra_node)
-        origin = runner.Origin(hydra_node.runtime.choices.get("experiment"))
+        origin = Origin(hydra_node.runtime.choices.get("experiment"))
         return runner.run(job, list(hydra_node.overrides.task), origin)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from hypar_exp.reporting.paper.markdown_page import section
 from hypar_exp.reporting.paper.table import CLASSES
 from hypar_exp.sweeps.preset import Preset
 from hypar_exp.tracking import Metric, Recorder, RunRecord, RunStatus, StoredRun
+from hypar_exp.tracking.recorder import now_ms
 from hypar_exp.tracking.run_record import VERSION_TAG
 
 INPUTS_TAG, CONFIGURATIONS = "reproduction.inputs", "configurations.txt"
@@ -167,7 +167,7 @@ def _record(run: StoredRun) -> RunRecord:
         name=run.name,
         status=RunStatus(run.status),
         start_time_ms=run.start_time_ms,
-        end_time_ms=run.end_time_ms or int(time.time() * 1000),
+        end_time_ms=run.end_time_ms or now_ms(),
         params={},
         tags={},
     )

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from hypar_exp import runner
 from hypar_exp.config import Builder, Job, build_job
+from hypar_exp.evaluation import Result, evaluate
+from hypar_exp.recording import Origin, record_of
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.bounded import Bounded, Memory
 from hypar_exp.sweeps.composition import Composed, Composer
 from hypar_exp.sweeps.conduct import conduct
 from hypar_exp.sweeps.job import outcome_of
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.recorder import RunRecord, RunStatus
+from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -64,18 +65,18 @@ class Jobs:
 
     def run(self, composed: Composed, overrides: Sequence[str]) -> tuple[RunRecord, BaseException | None]:
         """The record of a job, and the error or the interruption that ended it, which its status and a tag tell too."""
-        started_ms = int(time.time() * 1000)
-        origin = runner.Origin(composed.preset, self._parent_id)
+        started_ms = now_ms()
+        origin = Origin(composed.preset, self._parent_id)
         job: Job | None = None
-        result: runner.Result | None = None
+        result: Result | None = None
         error: BaseException | None = None
         try:
             job = build_job(composed.plain, _SharedBuilder(composed, self._objects))
-            result = runner.evaluate(job, self._memory.call)
+            result = evaluate(job, self._memory.call)
         except BaseException as raised:
             error = raised
         call = self._memory.call
-        return runner.record_of(composed.plain, overrides, started_ms, origin, job, result, error, call), error
+        return record_of(composed.plain, overrides, started_ms, origin, job, result, error, call), error
 
 
 class _SharedBuilder(Builder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,13 +9,14 @@ from typing import cast
 
 from omegaconf import DictConfig, OmegaConf
 
-from hypar_exp import runner
 from hypar_exp.command_line import user_sentence
 from hypar_exp.config import Job, build_job, build_object
+from hypar_exp.evaluation import Result, evaluate
+from hypar_exp.recording import Origin, record_of, resolved
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.outcome import Outcome, leave
 from hypar_exp.sweeps.stopping import mark_begun
-from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus
+from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus, now_ms
 
 
 def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
@@ -30,18 +30,18 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     """
     overrides, number = list(hydra_node.overrides.task), int(hydra_node.job.num)
     parent_id = hydra_node.job.env_set[PARENT] or None
-    origin = runner.Origin(hydra_node.runtime.choices.get("experiment"), parent_id)
+    origin = Origin(hydra_node.runtime.choices.get("experiment"), parent_id)
     mark_begun(number, Path(hydra_node.sweep.dir))
-    started_ms = int(time.time() * 1000)
+    started_ms = now_ms()
     job: Job | None = None
-    result: runner.Result | None = None
+    result: Result | None = None
     error: BaseException | None = None
     try:
         job = build_job(config)
-        result = runner.evaluate(job)
+        result = evaluate(job)
     except BaseException as raised:
         error = raised
-    record = runner.record_of(runner.resolved(config), overrides, started_ms, origin, job, result, error)
+    record = record_of(resolved(config), overrides, started_ms, origin, job, result, error)
     outcome = _kept(record, number, error, cast(Recorder, build_object(config, "tracking")))
     leave(outcome, Path(hydra_node.sweep.dir))
     if error is not None and not isinstance(error, Exception):
@@ -50,7 +50,7 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
 
 
 def end_as_killed(
-    folder: Path, number: int, origin: runner.Origin, recorder: Recorder, recorded: Mapping[str, Outcome]
+    folder: Path, number: int, origin: Origin, recorder: Recorder, recorded: Mapping[str, Outcome]
 ) -> Outcome | None:
     """Record as KILLED a run whose process was killed before it could do so; None where the run had not begun.
 
@@ -64,7 +64,7 @@ def end_as_killed(
     overrides = [str(override) for override in OmegaConf.load(written.with_name("overrides.yaml"))]
     started_ms = int(written.stat().st_mtime * 1000)
     error = KeyboardInterrupt("the sweep was interrupted")
-    record = runner.record_of(runner.resolved(config), overrides, started_ms, origin, None, error=error)
+    record = record_of(resolved(config), overrides, started_ms, origin, None, error=error)
     return recorded.get(record.tags["config_hash"]) or _kept(record, number, error, recorder)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from hypar_exp import runner
+from hypar_exp.recording import Origin
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.composition import Composer
@@ -69,7 +69,7 @@ def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
     except BaseException:
         stop_jobs([number for number, at in enumerate(launched) if at not in sweep.outcomes], sweep.folder)
         take_new()
-        origin = runner.Origin(sweep.preset, sweep.parent_id)
+        origin = Origin(sweep.preset, sweep.parent_id)
         recorded = sweep.recorded()  # a process may have been killed after it recorded its run and before it said so
         for number, at in enumerate(launched):
             if at not in sweep.outcomes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.results import csv_of, parquet_of, table_of
-from hypar_exp.tracking.recorder import Metric, RunRecord, RunStatus
+from hypar_exp.tracking.recorder import Metric, RunRecord, RunStatus, now_ms
 from hypar_exp.tracking.run_record import source_tags
 
 GRID_TAG = "sweep_hash"
@@ -81,8 +80,8 @@ def opening(grid: Grid, preset: str | None, folder: str) -> RunRecord:
     return RunRecord(
         name=title_of(grid, preset),
         status=RunStatus.RUNNING,
-        start_time_ms=_now_ms(),
-        end_time_ms=_now_ms(),
+        start_time_ms=now_ms(),
+        end_time_ms=now_ms(),
         params={axis.key: ", ".join(axis.values) for axis in grid.axes},
         tags=tags,
     )
@@ -116,8 +115,8 @@ def closing(
     return RunRecord(
         name=name,
         status=status,
-        start_time_ms=_now_ms(),
-        end_time_ms=_now_ms(),
+        start_time_ms=now_ms(),
+        end_time_ms=now_ms(),
         params={},
         tags=tags if error is None else tags | {"error": error},
         metrics=tuple(metrics),
@@ -142,7 +141,3 @@ class View:
         """Pictures, where there can be one: file name -> content."""
         chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, title)
         return {} if chart is None else {"sweep.png": chart}
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -27,6 +28,11 @@ class RunStatus(StrEnum):
         if isinstance(error, DoesNotFitError):
             return cls.FINISHED
         return cls.FAILED if isinstance(error, Exception) else cls.KILLED
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch, as MLflow keeps times."""
+    return int(time.time() * 1000)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from hypar_exp.tracking.process import PROCESS_TAG, is_dead
-from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus
+from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus, now_ms
 from hypar_exp.tracking.results import StoredRun
 
 
@@ -27,7 +25,7 @@ def repair(recorder: Recorder) -> list[StoredRun]:
                 name=run.name,
                 status=RunStatus.KILLED,
                 start_time_ms=run.start_time_ms,
-                end_time_ms=int(time.time() * 1000),
+                end_time_ms=now_ms(),
                 params={},
                 tags={"error": f"its process ({process}) ended without a word"},
             ),

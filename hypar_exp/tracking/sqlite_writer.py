@@ -20,7 +20,7 @@ from typing import Any
 
 from hypar_exp.tracking.artifact_files import local_folder, write_files
 from hypar_exp.tracking.limits import within_limits
-from hypar_exp.tracking.recorder import RunRecord, RunStatus
+from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
 from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
 
 TESTED_REVISIONS = ("dc11669786a5",)
@@ -42,7 +42,7 @@ def experiment(connection: sqlite3.Connection, name: str, artifact_location: str
     row = connection.execute(select, [name]).fetchone()
     if row is None:
         with transaction(connection):
-            now = int(time.time() * 1000)
+            now = now_ms()
             connection.execute(
                 "INSERT INTO experiments (name, artifact_location, lifecycle_stage, creation_time, last_update_time, "
                 "workspace) VALUES (?, ?, 'active', ?, ?, 'default') ON CONFLICT DO NOTHING",

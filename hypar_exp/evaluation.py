@@ -1,0 +1,160 @@
+"""What a job comes to: plan with the strategy and its baseline, simulate both, see how far from the best that is."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from hypar_exp.config import Job
+from hypar_exp.networks import Network
+from hypar_exp.planning import (
+    DoesNotFitError,
+    Exploration,
+    OptimalityGap,
+    Plan,
+    Planned,
+    PlanningProblem,
+    Progress,
+    Strategy,
+    no_progress,
+    optimality_gap,
+    planned,
+)
+from hypar_exp.reporting.units import quantity
+from hypar_exp.simulation import (
+    AcceleratorArray,
+    Accounting,
+    Communication,
+    Comparison,
+    Hardware,
+    Objective,
+    PlanCosts,
+    StepReport,
+    kinds_of,
+    memory_limit,
+    simulate,
+)
+
+Value = TypeVar("Value")
+
+LEAST_COMMUNICATION = Communication()
+"""What a baseline plans for, whatever the run's own objective."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to."""
+
+    plan: Plan
+    report: StepReport
+    baseline: StepReport | None
+    exploration: Exploration | None
+    """What the strategy found out about other plans."""
+    gap: OptimalityGap | None
+    optimum: StepReport | None
+    """A step under the best plan, where the run has a gap."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return None if self.baseline is None else Comparison.of(self.report, self.baseline)
+
+
+def call(function: Callable[..., Value], *arguments: Any) -> Value:
+    """Call a function; a sweep puts in its place what remembers the results."""
+    return function(*arguments)
+
+
+def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result:
+    """Plan with the strategy and its baseline, and simulate both.
+
+    Args:
+        job: what to plan and simulate.
+        call: calls the functions that depend on nothing but their arguments.
+        progress: see `PlanningProblem`.
+    """
+
+    accounting, array, hardware = job.accounting, job.array, job.hardware
+
+    def found_by(strategy: Strategy, problem: PlanningProblem) -> Planned:
+        found, notes = call(_plan, strategy, problem)
+        job.notes.extend(notes)
+        return cast(Planned, found)
+
+    def problem_for(objective: Objective, enforce_memory: bool) -> PlanningProblem:
+        asked = objective, job.network, job.batch_size, array, hardware, accounting, enforce_memory, progress
+        return cast(PlanningProblem, call(_problem, *asked))
+
+    def simulated(plan: Plan) -> StepReport:
+        return cast(StepReport, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size))
+
+    problem = problem_for(job.objective, array.enforce_memory)
+    found = found_by(job.strategy, problem)
+    plan, report = found.plan, simulated(found.plan)
+    if array.enforce_memory and not report.fits_in_memory:
+        raise _not_fitting(job, report)
+    baseline = None
+    if job.baseline is not None:
+        baseline = simulated(found_by(job.baseline, problem_for(LEAST_COMMUNICATION, False)).plan)
+    if not job.gap:
+        return Result(plan, report, baseline, found.exploration, None, None)
+    gap, notes = call(_gap, job.strategy, problem, plan)
+    job.notes.extend(notes)
+    return Result(plan, report, baseline, found.exploration, gap, simulated(gap.optimal))
+
+
+def _problem(
+    objective: Objective,
+    network: Network,
+    batch_size: int,
+    array: AcceleratorArray,
+    hardware: Hardware,
+    accounting: Accounting,
+    enforce_memory: bool,
+    progress: Progress,
+) -> PlanningProblem:
+    return PlanningProblem(
+        network,
+        batch_size,
+        array.levels,
+        accounting.communication,
+        costs=objective.costs(network, batch_size, array, hardware, accounting),
+        simulator=PlanCosts(network, array, hardware, accounting, batch_size),
+        memory=memory_limit(network, batch_size, hardware, accounting) if enforce_memory else None,
+        progress=progress,
+        kinds=tuple(kind.group for kind in kinds_of(array, hardware)),
+    )
+
+
+def _not_fitting(job: Job, report: StepReport) -> DoesNotFitError:
+    needed, capacity = report.memory_per_accelerator_bytes, job.hardware.dram_capacity_bytes
+    return DoesNotFitError(
+        f"the plan of strategy {job.strategy.name} does not fit: an accelerator needs {quantity(needed, 'B')} and has "
+        f"{quantity(capacity, 'B')}; strategy=optimal finds the best plan that fits, if there is one",
+        needed,
+        capacity,
+    )
+
+
+def _plan(strategy: Strategy, problem: PlanningProblem) -> tuple[Planned, list[str]]:
+    """The plan of a strategy, and what it warned of."""
+    with _noting() as notes:
+        return planned(strategy, problem), notes
+
+
+def _gap(strategy: Strategy, problem: PlanningProblem, plan: Plan) -> tuple[OptimalityGap, list[str]]:
+    """How far a strategy's plan is from the best of the splits that it chooses from, and what was warned of."""
+    with _noting() as notes:
+        return optimality_gap(problem, plan, getattr(strategy, "types", None)), notes
+
+
+@contextlib.contextmanager
+def _noting() -> Iterator[list[str]]:
+    """Warnings as notes, which are complete at the end of the block."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    notes.extend(str(warning.message) for warning in caught)

@@ -1,0 +1,144 @@
+"""What is kept of a run, put together from its configuration and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from hypar_exp.config import Job
+from hypar_exp.evaluation import Result, call
+from hypar_exp.networks import network_yaml
+from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
+from hypar_exp.reporting import console
+from hypar_exp.reporting.exploration import exploration_artifacts
+from hypar_exp.reporting.layer_table import layer_csv
+from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.reporting.yaml_text import to_yaml
+from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
+from hypar_exp.tracking.run_record import (
+    baseline_metrics_of,
+    exploration_metrics_of,
+    gap_metrics_of,
+    metrics_of,
+    not_fitting_metrics_of,
+    params_of,
+    run_name,
+    tags_of,
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a run is part of."""
+
+    experiment: str | None = None
+    """The preset, of `conf/experiment`."""
+    parent_id: str | None = None
+    """The run of the sweep."""
+
+
+def record_of(
+    values: Mapping[str, Any],
+    overrides: Sequence[str],
+    started_ms: int,
+    origin: Origin,
+    job: Job | None,
+    result: Result | None = None,
+    error: BaseException | None = None,
+    call: Callable[..., Any] = call,
+) -> RunRecord:
+    """The record of a run that finished (with `job` and `result`) or that `error` ended, maybe before it had a job.
+
+    Args:
+        values: the configuration as `resolved` gives it.
+        overrides: what the user set, for the run's name.
+        started_ms: when the run began, in ms since the epoch.
+        origin: what the run is part of.
+        job: the run's objects, where they could be made.
+        result: what it came to, where it finished.
+        error: what ended it, where it did not.
+        call: calls the functions that depend on nothing but their arguments.
+    """
+    artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
+    tags = tags_of(values, origin.experiment, origin.parent_id)
+    metrics = []
+    if isinstance(error, DoesNotFitError):
+        tags |= {"outcome": "does not fit", "mlflow.note.content": str(error)}
+        metrics = not_fitting_metrics_of(error)
+    elif error is not None:
+        tags["error"] = f"{type(error).__name__}: {error}"
+    if job is not None and result is not None:
+        metrics = metrics_of(result.report)
+        if result.baseline is not None and result.comparison is not None:
+            metrics += baseline_metrics_of(result.comparison, result.baseline)
+        if result.gap is not None and result.optimum is not None:
+            metrics += gap_metrics_of(result.gap, result.optimum)
+        if result.exploration is not None:
+            metrics += exploration_metrics_of(result.exploration)
+        artifacts |= _artifacts(job, result)
+        if "layers" not in values["network"]:  # they are in a file that may change or go
+            artifacts["network.yaml"] = call(network_yaml, job.network)
+        tags["mlflow.note.content"] = _description(job, result)
+    return RunRecord(
+        name=" ".join(overrides)[:250] if job is None else run_name(values, overrides),
+        status=RunStatus.FINISHED if error is None else RunStatus.of(error),
+        start_time_ms=started_ms,
+        end_time_ms=now_ms(),
+        params=params_of(values),
+        tags=tags,
+        metrics=tuple(metrics),
+        artifacts=artifacts,
+    )
+
+
+def resolved(config: DictConfig) -> Mapping[str, Any]:
+    """A configuration as plain data; as it is written where it cannot be resolved, which is an error told elsewhere."""
+    try:
+        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=True))
+    except OmegaConfBaseException:
+        return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=False))
+
+
+def _artifacts(job: Job, result: Result) -> dict[str, str]:
+    names = job.network.layer_names
+    artifacts = {
+        "plan.csv": plan_csv(result.plan, names),
+        "plan.svg": plan_svg(result.plan, names, title_of(job)),
+        "layers.csv": layer_csv(job.network, result.report),
+    }
+    if result.gap is not None:
+        artifacts["optimal_plan.csv"] = plan_csv(result.gap.optimal, names)
+    if result.exploration is not None:
+        artifacts |= exploration_artifacts(result.exploration, title_of(job))
+    return artifacts
+
+
+def _description(job: Job, result: Result) -> str:
+    """Markdown that the MLflow UI shows on the run's page."""
+    lines = [title_of(job)]
+    if result.comparison is not None and job.baseline is not None:
+        lines.append(console.comparison_words(result.comparison, job.baseline.name))
+    if result.gap is not None:
+        lines.append(f"Optimality gap: {console.gap_words(result.gap, job.objective.name)}.")
+    plan = "\n".join(plan_rows(result.plan))
+    legend = ", ".join(f"{split.value} is {split.words}" for split in legend_splits(result.plan))
+    return "\n\n".join([*lines, f"```\n{plan}\n```", f"{legend}; rows are levels H1, H2, ..."])
+
+
+def title_of(job: Job) -> str:
+    """What a run plans, in a line."""
+    planned_for = "" if job.objective.name == COMMUNICATION else f" for {job.objective.name}"
+    return (
+        f"{job.network.name} by {job.strategy.name}{planned_for}: {len(job.network.layers)} layers, "
+        f"{2**job.array.levels} accelerators ({job.array.name}), batch {job.batch_size}"
+        f"{', inference' if job.accounting.forward_only else ''}"
+    )
+
+
+def step_of(job: Job) -> str:
+    """What a run simulates, as a person calls it."""
+    return "one inference step" if job.accounting.forward_only else "one training step"
