@@ -18,7 +18,6 @@ from hypar_exp.errors import UserError
 from hypar_exp.planning.amount_tables import AmountTables
 from hypar_exp.planning.elimination import Table
 from hypar_exp.planning.plan import Plan, Split
-from hypar_exp.planning.problem import StepCosts
 
 ENTRIES_PER_EDGE = 2**13
 """Levels are eliminated together as long as an edge's table has no more entries: small tables cost numpy's overhead."""
@@ -104,23 +103,22 @@ class Columns:
             *((nodes[producer][at], *nodes[consumer][: at + 1]) for at in range(count) for producer, consumer in ends),
         )
 
-    def layer_costs(self, tables: AmountTables, costs: StepCosts, close_to: Plan) -> NDArray[np.complex128]:
-        """What each layer pays, complex128[layers, states]; the imaginary part counts where it differs from a plan."""
+    def layer_amounts(self, tables: AmountTables, close_to: Plan) -> NDArray[np.complex128]:
+        """Elements exchanged inside each layer, complex128[layers, states]; the imaginary part counts where the state
+        differs from a plan."""
         paid = np.zeros((self.layers, 1), dtype=np.complex128)
         for level, index in enumerate(self._state_and_choice(tables)):
             elsewhere = np.arange(self.choices) != close_to[level][:, None]
             paid = (paid[:, :, None] + 1j * elsewhere[:, None]).reshape(self.layers, -1)
-            paid += costs.per_exchanged_element * tables.within[level].take(index, axis=1)
-        if costs.per_layer is not None:
-            paid += self.at_leaves(costs.per_layer(self.leaf_counts))
+            paid += tables.within[level].take(index, axis=1)
         return paid
 
     def by_block(self, layer_costs: NDArray[np.complex128]) -> list[Table]:
         """A table for each layer, an axis for each of its blocks."""
         return list(layer_costs.reshape(self.layers, *self.block_sizes))
 
-    def edge_costs(self, tables: AmountTables, costs: StepCosts) -> list[Table]:
-        """What each edge pays in each block of levels, [producer's block, consumer's blocks so far]."""
+    def edge_amounts(self, tables: AmountTables) -> list[Table]:
+        """Elements exchanged for each edge in each block of levels, [producer's block, consumer's blocks so far]."""
         if not self.edges:
             return []
         indices = self._state_and_choice(tables)
@@ -136,7 +134,6 @@ class Columns:
                     self.edges, table.shape[1] * self.choices, table.shape[2] * self.choices
                 )
                 level += 1
-            table *= costs.per_exchanged_element
             paid += list(table.reshape(self.edges, self.block_sizes[at], *self.block_sizes[: at + 1]))
         return paid
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from hypar_exp.planning.amount_tables import AmountTables
 from hypar_exp.planning.columns import Columns
-from hypar_exp.planning.elimination import TOO_ENTANGLED, cached_elimination, warn_of_bound
+from hypar_exp.planning.elimination import TOO_ENTANGLED, Table, cached_elimination, warn_of_bound
 from hypar_exp.planning.fitting import Fitting, States
 from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit, Shares
 from hypar_exp.planning.plan import Plan
-from hypar_exp.planning.problem import PlanningProblem
+from hypar_exp.planning.problem import PlanningProblem, StepCosts
 
 SMALL_TABLES = 2**14
 """Entries of the largest table, for a graph that is too entangled and has to fit."""
@@ -51,8 +51,7 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
     columns = Columns(problem.levels, model.splits, len(network.layers), len(network.edges))
     tables = AmountTables(network, problem.batch_size, model, problem.levels, problem.kinds)
     positions = model.positions(close_to)
-    layer_costs = columns.layer_costs(tables, problem.costs, positions)
-    edge_costs = columns.edge_costs(tables, problem.costs)
+    layer_costs, edge_costs, unit, base = _costs(problem.costs, columns, tables, positions)
     scopes = columns.scopes([(edge.producer, edge.consumer) for edge in network.edges])
     elimination = cached_elimination(columns.sizes, scopes)
     if problem.memory is not None and not elimination.exact:  # it is minimised many times, and ends with a bound anyway
@@ -76,9 +75,30 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
             transitions=columns.transitions(edge_costs) if network.is_chain and small else None,
             most_limits=12 if elimination.exact else 2,
         ).find()
+    found = LeastPlan(columns.plan(states), unit * cost.real + base, unit * bound + base)
     why = TOO_ENTANGLED if problem.memory is None else "it is the best that was found of those that fit"
-    warn_of_bound(f"network {network.name}", cost.real, bound, why)
-    return LeastPlan(columns.plan(states), cost.real, bound)
+    warn_of_bound(f"network {network.name}", found.cost, found.bound, why)
+    return found
+
+
+def _costs(
+    costs: StepCosts, columns: Columns, tables: AmountTables, close_to: Plan
+) -> tuple[NDArray[np.complex128], list[Table], float, float]:
+    """What the layers and the edges pay, in units of one exchanged element and above a base that every plan pays.
+
+    So amounts stay as they are counted, without rounding, and plans that cost the same compare as equal.
+    """
+    layers, edges = columns.layer_amounts(tables, close_to), columns.edge_amounts(tables)
+    unit, base = costs.per_exchanged_element, 0.0
+    if unit == 0:
+        unit, edges = 1.0, [np.zeros_like(table) for table in edges]
+        layers.real = 0
+    if costs.per_layer is not None:
+        own = columns.at_leaves(costs.per_layer(columns.leaf_counts))
+        least = own.min(axis=1, keepdims=True)
+        layers += (own - least) / unit
+        base = float(least.sum())
+    return layers, edges, unit, base
 
 
 def _shares(problem: PlanningProblem, memory: MemoryLimit, columns: Columns) -> Shares:

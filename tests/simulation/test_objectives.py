@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -160,6 +160,23 @@ def check_against_brute_force(scene: Scene, objective: Objective, types: tuple[s
     found = scene.measured(Optimal(types=types).plan(scene.problem(objective)), objective)
     assert found == pytest.approx(least, rel=1e-12)
     assert found <= scene.measured(scene.level_by_level(types), objective) * (1 + 1e-12)
+
+
+@given(st.data(), st.sampled_from(TYPES))
+def test_where_dram_bounds_nothing_the_fastest_plan_is_that_of_least_communication(
+    data: st.DataObject, types: tuple[str, ...]
+) -> None:
+    """And of the plans that are equally fast the same one: the closest to HyPar's."""
+    scene = replace(data.draw(scenes(splits=len(types), most_plans=3**15)), hardware=hmc(1e30))
+    fastest = Optimal(types=types).plan(scene.problem(Time()))
+    assert np.array_equal(fastest, Optimal(types=types).plan(scene.problem(Communication())))
+
+
+@given(st.data())
+def test_what_is_exchanged_may_cost_nothing(data: st.DataObject) -> None:
+    scene = data.draw(scenes(splits=2, most_plans=256))
+    free = replace(scene, accounting=replace(scene.accounting, dram_accesses_per_communicated_element=0.0))
+    check_against_brute_force(free, Energy(), ("dp", "mp"))
 
 
 def test_hypar_plans_for_communication_only() -> None:
