@@ -46,9 +46,11 @@ class Reproduction:
         """Our values of a table or figure beside the published ones.
 
         Raises:
-            UserError: runs are missing and may not be made, or could not be; or the store cannot be read.
+            UserError: runs are missing and may not be made, or could not be; an override of a key that is swept; or
+                the store cannot be read.
         """
         preset = Preset(item.name, self.overrides)
+        preset.check()
         stored = self._stored(item)
         if not stored and self.may_run:
             stored = self._made(item, preset, "its runs")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 import hypar_exp
 from hypar_exp.errors import UserError
@@ -42,11 +42,23 @@ class Preset:
             digest.update(str(file.relative_to(CONF_DIR)).encode() + file.read_bytes())
         return digest.hexdigest()[:16]
 
+    def check(self) -> None:
+        """See that the overrides leave the sweep's axes as they are.
+
+        Raises:
+            UserError: an override of a key that the preset sweeps.
+        """
+        written = OmegaConf.load(CONF_DIR / "experiment" / f"{self.name}.yaml")
+        axes = OmegaConf.select(written, "hydra.sweeper.params", default={})
+        for override in self.overrides:
+            key = override.split("=")[0].lstrip("+")
+            if key in axes:
+                raise UserError(f"{self.name} sweeps {key} itself; leave out {override}")
+
     def configurations(self) -> dict[str, Mapping[str, str]]:
         """The params of every run that the sweep means, by the hash of its configuration.
 
         Raises:
-            UserError: an override of a key that the preset sweeps.
             HydraException, ConfigCompositionException: an override that cannot be composed.
         """
         from hydra.core.global_hydra import GlobalHydra
@@ -59,9 +71,6 @@ class Preset:
         told = [f"experiment={self.name}", *self.overrides]
         master: DictConfig = loader.load_configuration("config", told, RunMode.MULTIRUN)
         axes = {str(key): value for key, value in (master.hydra.sweeper.get("params") or {}).items()}
-        for override in self.overrides:
-            if override.split("=")[0].lstrip("+") in axes:
-                raise UserError(f"{self.name} sweeps {override.split('=')[0]} itself; leave out {override}")
         task = [override for override in told if not override.startswith("hydra")]
         parsed = OverridesParser.create(config_loader=loader).parse_overrides(
             [*(f"{key}={value}" for key, value in axes.items()), *task]

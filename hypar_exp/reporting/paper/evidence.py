@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.errors import UserError
 from hypar_exp.reporting.paper.comparison import Value
 from hypar_exp.reporting.paper.published import Labels
 from hypar_exp.tracking import StoredRun
@@ -243,9 +244,16 @@ def _all(runs: Sequence[StoredRun], **wanted: str) -> list[StoredRun]:
 
 
 def _only(runs: Sequence[StoredRun], **wanted: str) -> StoredRun:
-    """The run with these tags or params; a figure's sweep has one of each."""
-    (run,) = _all(runs, **wanted)
-    return run
+    """The run with these tags or params; a figure's sweep has one of each.
+
+    Raises:
+        UserError: it has none or several, which takes a changed preset.
+    """
+    chosen = _all(runs, **wanted)
+    if len(chosen) != 1:
+        words = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        raise UserError(f"the preset must sweep one run with {words} (got {len(chosen)}); its file was changed")
+    return chosen[0]
 
 
 def _config(run: StoredRun, artifact: Artifact) -> Mapping[str, Any]:
