@@ -94,6 +94,12 @@ def write_run(client: MlflowClient, experiment: str, run: RunRecord) -> str:
     return run_id
 
 
+def run_with_tag(client: MlflowClient, experiment: str, tag: str, value: str) -> str | None:
+    """The id of a run of an experiment, by id, that has a tag of that value."""
+    found = client.search_runs([experiment], f"tags.{tag} = '{value}'", max_results=1)
+    return str(found[0].info.run_id) if found else None
+
+
 def amend_run(client: MlflowClient, run_id: str, run: RunRecord) -> str:
     """Give a run a status, add to it, and return the id of its experiment.
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Command, program_environment
+from tests.sweeps.server import free_port
 from tests.sweeps.store import SLOW, children, finished_once, parents, start, started, wait_until
 
 pytestmark = pytest.mark.slow
@@ -55,7 +56,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("slurm")
     for name in ("state", "spool"):
         (folder / name).mkdir()
-    ports = [_free_port(), _free_port()]
+    ports = [free_port(), free_port()]
     settings = SLURM_CONF.format(
         host=socket.gethostname().partition(".")[0],
         folder=folder, controller_port=ports[0], node_port=ports[1], cpus=os.cpu_count(),
@@ -152,12 +153,6 @@ def _daemon(command: list[str], folder: Path, environment: dict[str, str]) -> It
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _output(command: list[str], environment: dict[str, str]) -> str:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from tests.conftest import ROOT, run_program
+from tests.sweeps.server import free_port, mlflow_server
 from tests.sweeps.store import children, parents
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -26,32 +18,6 @@ ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 MODE = "workflowType=machine_learning"
-
-
-@contextlib.contextmanager
-def mlflow_ui(database: Path) -> Iterator[str]:
-    """An MLflow UI on a database; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", f"sqlite:///{database}"]
-    settings = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
-    with subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"],
-        env=os.environ | settings,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as server:
-        try:
-            for _ in range(240):
-                with contextlib.suppress(urllib.error.URLError, OSError):
-                    urllib.request.urlopen(f"{address}/health", timeout=5).close()
-                    break
-                time.sleep(0.5)
-            yield address
-        finally:
-            server.terminate()
 
 
 @pytest.mark.slow
@@ -65,7 +31,10 @@ def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
     three = [told["sfc", "dp"], told["lenet_c", "trick"], told["alexnet", "hypar"]]
     pictures = ROOT / "outputs" / "ui"
     pictures.mkdir(parents=True, exist_ok=True)
-    with mlflow_ui(tmp_path / "outputs" / "mlflow.db") as address, sync_api.sync_playwright() as playwright:
+    with (
+        mlflow_server(tmp_path / "outputs" / "mlflow.db", free_port()) as address,
+        sync_api.sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
         page = browser.new_page(viewport={"width": 1500, "height": 1100})
         page.set_default_timeout(60_000)

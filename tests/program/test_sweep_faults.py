@@ -7,12 +7,14 @@ import os
 import random
 import signal
 import subprocess
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT, Command
+from tests.sweeps.server import free_port, mlflow_server
 from tests.sweeps.store import (
     SLOW,
     children,
@@ -117,6 +119,26 @@ def test_two_sweeps_at_once_both_end_complete(tmp_path: Path, environment: dict[
     for parent in parents(tmp_path):
         assert len([run for run in children(tmp_path) if run.parent == parent.run_id]) == JOBS
     finished_once(tmp_path, 2 * JOBS)
+
+
+@pytest.mark.slow
+def test_a_server_that_dies_in_the_middle_and_comes_back_has_every_run_once(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    database, port = tmp_path / "outputs" / "mlflow.db", free_port()
+    database.parent.mkdir()
+    with contextlib.ExitStack() as first:
+        address = first.enter_context(mlflow_server(database, port))
+        with start(tmp_path, *AXES, "tracking=server", f"tracking.uri={address}", **environment) as sweep:
+            wait_until(lambda: finished(tmp_path) >= 2)
+            first.close()
+            time.sleep(2)
+            with mlflow_server(database, port):
+                output, errors = sweep.communicate(timeout=120)
+    assert sweep.returncode == 0, errors
+    assert f"{JOBS} done, 0 failed" in output
+    assert {run.status for run in stored_runs(tmp_path)} == {"FINISHED"}
+    finished_once(tmp_path, JOBS)
 
 
 def test_runs_that_dead_processes_left_running_are_repaired_and_those_of_the_living_are_not(
