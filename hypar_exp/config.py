@@ -196,11 +196,7 @@ def build_object(config: DictConfig, group: str) -> object:
 
 
 def _strategy(name: str, what_for: str) -> DictConfig:
-    """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups.
-
-    A recorded configuration may run again from a folder of its own (`--config-path`), where there are no groups at
-    all; the package's own strategies are known there too.
-    """
+    """The configuration of the strategy group's option `name`, from wherever Hydra finds its groups."""
     from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
 
@@ -211,9 +207,6 @@ def _strategy(name: str, what_for: str) -> DictConfig:
             if found.defaults_list:  # it builds on other files, which only a composition puts together
                 return cast(DictConfig, compose("config", overrides=[f"strategy={name}"]))
             return OmegaConf.create({"strategy": found.config})
-    shipped = CONF_DIR / "strategy" / f"{name}.yaml"
-    if shipped.is_file():
-        return OmegaConf.create({"strategy": OmegaConf.load(shipped)})
     known = loader.get_group_options("strategy")
     raise UserError(f"there is no strategy '{name}' {what_for}{did_you_mean(name, known)}")
 
