@@ -377,5 +377,14 @@ def test_opsets_from_7_to_the_newest(opset: int, tmp_path: Path) -> None:
     assert [str(layer.output) for layer in onnx.load(path).layers] == ["4x4x4", "8", "2"]
 
 
+def test_an_input_with_a_colon_can_be_given_its_sizes_as_the_error_says(tmp_path: Path) -> None:
+    x = [floats("x:0", ["N", 3, "?", "?"])]
+    path = save(tmp_path / "m.onnx", [node("Conv", "x:0 w", "y")], x, "y", [weights("w", 4, 3, 3, 3)])
+    with pytest.raises(UserError) as error:
+        onnx.load(path)
+    assert str(error.value).endswith(r"as in network.shapes={x\:0: [1, 3, N, N]}")
+    assert str(only(path, shapes={r"x\:0": [1, 3, 8, 8]}).output) == "4x6x6"
+
+
 def onnx_filled(value: int) -> Any:
     return helper.make_tensor("value", TensorProto.INT64, [1], [value])

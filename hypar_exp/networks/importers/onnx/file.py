@@ -59,6 +59,7 @@ def set_input_sizes(proto: Any, path: str, batch: int | None, shapes: Mapping[st
     """
     if batch is not None:
         require_whole("network", "batch", batch, least=1)
+    shapes = {str(key).replace(r"\:", ":"): sizes for key, sizes in shapes.items()}
     stored = {tensor.name for tensor in proto.graph.initializer}
     inputs = [value for value in proto.graph.input if value.name not in stored]
     axis_names = {axis.dim_param for value in inputs for axis in value.type.tensor_type.shape.dim if axis.dim_param}
@@ -104,7 +105,8 @@ def _example(name: str, axes: Sequence[Any], missing: Sequence[int]) -> str:
     if all(name.isidentifier() for name in named):
         return ", ".join(f"{name}: N" for name in dict.fromkeys(named))
     sizes = ["N" if number in missing else str(axis.dim_value) for number, axis in enumerate(axes)]
-    return f"{name}: [{', '.join(sizes)}]"
+    escaped = name.replace(":", r"\:")  # as a key on Hydra's command line has to be
+    return f"{escaped}: [{', '.join(sizes)}]"
 
 
 def infer_shapes(proto: Any, path: str) -> Any:
