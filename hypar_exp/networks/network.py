@@ -77,6 +77,11 @@ class Network:
         return np.array([edge.elements for edge in self.edges], dtype=np.float64)
 
     @cached_property
+    def last_layers(self) -> NDArray[np.intp]:
+        """The layers that no other reads."""
+        return np.setdiff1d(np.arange(len(self.layers)), self.edge_producers)
+
+    @cached_property
     def edge_consumers(self) -> NDArray[np.intp]:
         """intp[edges]: the layer at the end of each edge."""
         return np.array([edge.consumer for edge in self.edges], dtype=np.intp)

@@ -64,7 +64,7 @@ def inference_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np
 
 def training_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:
     """The memory of one accelerator in training, where `leaf` are the tensors' sizes below the last level."""
-    last = np.setdiff1d(np.arange(len(network.layers)), network.edge_producers)
+    last = network.last_layers
     weights = float(leaf.weights.sum()) * element_bytes
     return LeafMemory(
         weights_bytes=weights,

@@ -21,6 +21,8 @@ def connect(database: Path, timeout_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connec
     """A connection to an existing database that begins and ends its transactions by statement only."""
     connection = sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=timeout_s, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
+    if connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+        connection.execute("PRAGMA synchronous = NORMAL")  # with a write-ahead log whole after a power cut all the same
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
 
