@@ -15,6 +15,7 @@ from hypar_exp.tracking import SqliteRecorder, mlflow_client, sqlite_writer
 from tests.tracking.records import a_run, odd_runs
 
 Rows = dict[str, list[tuple[Any, ...]]]
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 TIMES_OF_THE_STORE = {"creation_time", "last_update_time"}
 
 
@@ -122,7 +123,7 @@ def _rows(folder: Path) -> Rows:
     """Table -> its rows, sorted, with names for what differs by chance: run ids and folders."""
     with contextlib.closing(sqlite3.connect(folder / "mlflow.db")) as connection:
         connection.row_factory = sqlite3.Row
-        tables = [row["name"] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [row["name"] for row in connection.execute(TABLES)]
         names = {row["run_uuid"]: row["name"] for row in connection.execute("SELECT run_uuid, name FROM runs")}
         return {table: sorted(_comparable(connection, table, names, folder), key=repr) for table in tables}
 
