@@ -170,8 +170,9 @@ ITEMS: tuple[Item, ...] = (
         notes=(
             Note(_MP_BARS, {"strategy": ("mp",)}),
             Note(
-                "Figure 8 prints 2.00 GB for AlexNet under data parallelism and the layers add up to 1.995 GB; "
-                "the same quarter of a percent makes 3.28 of 3.27.",
+                "The model gives 3.279 for AlexNet. The paper's AlexNet seems not to be this one to the last weight: "
+                "figure 8 prints 2.00 GB under data parallelism, and these layers come to 1.995 GB. How they differ is "
+                "not known.",
                 {"network": ("alexnet",)},
             ),
             Note(
