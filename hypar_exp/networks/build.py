@@ -38,7 +38,8 @@ def build(name: str, input: Sequence[int], layers: Mapping[str, Mapping[str, Any
         layers: layer name -> its specification, for example `{conv: 64, kernel: 3, padding: 1, pool: 2}` or
             `{fc: 10}`, in the order in which data flows. `pool` is a size, `global`, or
             `{kernel, stride, padding, round}`. A layer reads the one before it, or the one that `reads` names; `add`
-            names others whose outputs are added to its own before it is pooled. Without weights are
+            names others whose outputs are added to its own before it is pooled. Of several that `reads` lists it reads
+            the concatenation. Without weights are
             `{concat: [a, b]}`, `{add: [a, b]}`, `{attention: [q, k, v]}` and `{pool: 2}`. See docs/models.md.
 
     Raises:
@@ -97,7 +98,7 @@ class _Description:
         if isinstance(reads, Mapping):
             arriving, tensor = Shape(1), self._measured(reads)
         else:
-            arriving, tensor = self._value(reads)
+            arriving, tensor = self._side_by_side(_names(reads))
         layer = spec.infer(name, arriving)
         own = layer.output
         shortcuts = [self._same(own, "it writes", other) for other in added]
@@ -130,6 +131,8 @@ class _Description:
         return output, tensor.resized(output.elements)
 
     def _side_by_side(self, sources: Sequence[str]) -> tuple[Shape, Tensor]:
+        if not sources:
+            raise UserError("it reads nothing; reads is the name of a layer, or a list of names")
         shapes = [self._value(source)[0] for source in sources]
         for source, shape in zip(sources, shapes, strict=True):
             if (shape.height, shape.width) != (shapes[0].height, shapes[0].width):

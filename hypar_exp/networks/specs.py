@@ -34,7 +34,7 @@ class Pool:
     round: str = "down"
 
     def __post_init__(self) -> None:
-        require_sizes(self, positive=("kernel", "stride"), zero_allowed=("padding",))
+        require_sizes(self, positive=("kernel", "stride"), zero_allowed=("padding",), optional=("stride",))
         if self.round not in ("down", "up"):
             raise UserError(f"pool.round must be down or up (got {self.round!r})")
 
@@ -69,7 +69,7 @@ class Conv:
     pool: Pool | GlobalPool | None = None
 
     def __post_init__(self) -> None:
-        require_sizes(self, positive=("conv", "kernel", "stride", "groups"), zero_allowed=("padding",))
+        require_sizes(self, whole=("conv", "groups"), positive=("kernel", "stride"), zero_allowed=("padding",))
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         weights = _grouped_weights(arriving.channels, self.conv, self.groups, self.kernel)
@@ -95,7 +95,8 @@ class ConvTranspose:
     def __post_init__(self) -> None:
         require_sizes(
             self,
-            positive=("conv_transpose", "kernel", "stride", "groups"),
+            whole=("conv_transpose", "groups"),
+            positive=("kernel", "stride"),
             zero_allowed=("padding", "output_padding"),
         )
 
@@ -115,7 +116,7 @@ class Fc:
     fc: int
 
     def __post_init__(self) -> None:
-        require_sizes(self, positive=("fc",))
+        require_sizes(self, whole=("fc",))
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         flat = Shape(arriving.elements)
@@ -131,7 +132,7 @@ class Matmul:
     matmul: int
 
     def __post_init__(self) -> None:
-        require_sizes(self, positive=("matmul",))
+        require_sizes(self, whole=("matmul",))
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         output = Shape(self.matmul, arriving.height, arriving.width)
@@ -148,7 +149,7 @@ class Embedding:
     vocabulary: int
 
     def __post_init__(self) -> None:
-        require_sizes(self, positive=("embedding", "vocabulary"))
+        require_sizes(self, whole=("embedding", "vocabulary"))
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         ids = Shape(1, arriving.elements)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, floor
 
+from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks.layers import Shape
 
@@ -61,19 +63,35 @@ def transposed_positions(
     return height, width
 
 
-def require_sizes(spec: object, *, positive: tuple[str, ...], zero_allowed: tuple[str, ...] = ()) -> None:
-    """Every named field is a whole number, or two of them, of at least 1 (or 0).
+def require_sizes(
+    spec: object,
+    *,
+    whole: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    zero_allowed: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> None:
+    """Check a specification's sizes.
+
+    Args:
+        spec: what has them.
+        whole: fields that are a whole number of at least 1.
+        positive: fields that are that, or two of them.
+        zero_allowed: the same of at least 0.
+        optional: fields of these that may be None.
 
     Raises:
-        UserError: one is not; the sentence names it.
+        UserError: one is something else; the sentence names it.
     """
+    for field in whole:
+        require_whole("", field, getattr(spec, field), least=1)
     for least, fields in ((1, positive), (0, zero_allowed)):
         for field in fields:
             value = getattr(spec, field)
-            if value is None:
+            if value is None and field in optional:
                 continue
             sizes = value if isinstance(value, tuple) else (value,)
-            whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= least for size in sizes)
-            if not whole or len(sizes) not in (1, 2):
+            numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= least for size in sizes)
+            if not numbers or (isinstance(value, tuple) and len(value) != 2):
                 given = list(value) if isinstance(value, tuple) else value
                 raise UserError(f"{field} must be a whole number of at least {least}, or two of them (got {given!r})")

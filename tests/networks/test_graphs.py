@@ -38,6 +38,14 @@ def test_concat_carries_each_producers_own_part() -> None:
     }
 
 
+def test_several_that_a_layer_reads_are_put_side_by_side() -> None:
+    first: Layers = {"a": {"conv": 4, "kernel": 1}, "b": {"conv": 6, "kernel": 1, "reads": "input"}}
+    last: Layers = {"c": {"conv": 5, "kernel": 1}}
+    as_node = build("n", [3, 8, 8], first | {"joined": {"concat": ["a", "b"]}} | last)
+    last["c"]["reads"] = ["a", "b"]
+    assert as_node == build("n", [3, 8, 8], first | last)
+
+
 def test_the_last_producer_of_a_sum_reads_the_others_and_is_read_for_all() -> None:
     network = build(
         "n",
@@ -146,6 +154,12 @@ CONV = {"conv": 4, "kernel": 1}
         ({"a": CONV, "s": {"attention": ["a", "a"]}}, "s: attention needs [query, key, value]"),
         ({"a": CONV, "s": {"attention": "a"}}, "s: a writes 4x8x8, whose channels are not three times"),
         ({"input": CONV}, "input: 'input' is what the network itself reads"),
+        ({"a": CONV | {"reads": []}}, "a: it reads nothing; reads is the name of a layer, or a list of names"),
+        ({"a": CONV, "b": CONV | {"reads": [["a"]]}}, "b: it reads '['a']', which is no layer"),
+        ({"a": CONV | {"conv": [3, 3]}}, "a: conv must be a whole number of at least 1 (got (3, 3))"),
+        ({"a": CONV | {"groups": None}}, "a: groups must be a whole number of at least 1 (got None)"),
+        ({"a": CONV | {"kernel": [3]}}, "a: kernel must be a whole number of at least 1, or two of them (got [3])"),
+        ({"a": {"fc": None}}, "a: fc must be a whole number of at least 1 (got None)"),
         ({"a": {"kernel": 3}}, "a: a layer needs exactly one of the keys conv, fc, matmul"),
         ({"a": CONV | {"fc": 3}}, "a: a layer needs exactly one of the keys conv, fc, matmul"),
         ({"a": CONV | {"groups": 2}}, "a: 2 groups must divide the 3 channels that come in and the 4 that go out"),
