@@ -32,7 +32,7 @@ def stop_jobs(numbers: Iterable[int], sweep_dir: Path) -> None:
     Neither heeds a gentler signal: submitit passes SIGTERM over.
     """
     _cancel_in_slurm(sweep_dir)
-    _kill_local_controllers(sweep_dir)
+    _kill_submitit_processes(sweep_dir)
     marks = [_mark(sweep_dir / FOLDER, number) for number in numbers]
     processes = [mark.read_text(encoding="utf-8") for mark in marks if mark.exists()]
     for process in processes:
@@ -46,33 +46,35 @@ def stop_jobs(numbers: Iterable[int], sweep_dir: Path) -> None:
 
 
 def _cancel_in_slurm(sweep_dir: Path) -> None:
-    jobs = sorted({job for job, separator, _ in _submitit_jobs(sweep_dir) if separator})
+    jobs = sorted(set(_slurm_jobs(sweep_dir)))
     if not jobs or shutil.which("scancel") is None:
         return
     for how in (["--full", "--signal=KILL"], []):  # what runs, then what waits
         subprocess.run(["scancel", *how, *jobs], capture_output=True, timeout=60, check=False)
 
 
-def _kill_local_controllers(sweep_dir: Path) -> None:
-    """Kill what submitit's local mode started; there a job's id is the number of the process that controls it."""
-    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
-    children: dict[str, list[str]] = {}
-    for pid, parent in map(str.split, listed.splitlines()):
-        children.setdefault(parent, []).append(pid)
-    left = [job for job, separator, _ in _submitit_jobs(sweep_dir) if not separator]
-    while left:
-        pid = left.pop()
-        left += children.get(pid, [])
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(int(pid), signal.SIGKILL)
+def _kill_submitit_processes(sweep_dir: Path) -> None:
+    """Kill what submitit started on this machine: the processes whose command line names its folder in this sweep's.
+
+    The names of its jobs are no help: in SLURM they are numbers of jobs, here of processes.
+    """
+    folder = str((sweep_dir / SUBMITIT_FOLDER).absolute())
+    if not Path(folder).is_dir():
+        return
+    listed = subprocess.run(["ps", "-e", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=False).stdout
+    for line in listed.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        if "-m submitit." in command and folder in command and int(pid) != os.getpid():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
-def _submitit_jobs(sweep_dir: Path) -> Iterator[tuple[str, str, str]]:
-    """The jobs of a sweep: `12` is one of the local mode, `12_3` one of a job array in SLURM."""
-    for folder in (sweep_dir / SUBMITIT_FOLDER).glob("*"):
-        job, separator, task = folder.name.partition("_")
+def _slurm_jobs(sweep_dir: Path) -> Iterator[str]:
+    """The ids of the sweep's job arrays: submitit has a folder `12_3` for the third job of the array 12."""
+    for folder in (sweep_dir / SUBMITIT_FOLDER).glob("*_*"):
+        job = folder.name.partition("_")[0]
         if job.isdigit():
-            yield job, separator, task
+            yield job
 
 
 def _lives_here(process: str) -> bool:
