@@ -162,9 +162,26 @@ def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
 
 
 def config_hash(config: Mapping[str, Any]) -> str:
-    """The same for the same experiment, wherever it is recorded: the resolved configuration without `tracking`."""
+    """The same for the same experiment, wherever it is recorded.
+
+    It is made of the resolved configuration without `tracking`, and of what is in the files that a group reads (a
+    model, a plan): under the same name there may be another one next time.
+    """
     experiment = {key: value for key, value in config.items() if key not in ("tracking", *KNOBS_OF_THE_COMMAND)}
+    paths = [
+        Path(str(group["path"])) for group in experiment.values() if isinstance(group, Mapping) and group.get("path")
+    ]
+    files = [_digest(path, path.stat().st_mtime_ns) for path in paths if path.is_file()]
+    if files:
+        experiment["files"] = files
     return hashlib.sha256(json.dumps(experiment, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+@cache
+def _digest(path: Path, changed_ns: int) -> str:
+    """The digest of a file as it is since `changed_ns`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache
