@@ -1,7 +1,7 @@
 """Arrays whose two halves are not alike: kinds of groups, and what an uneven share does to what is exchanged.
 
 Where the two groups of a pair are of different speed, the faster takes more than half of what a choice splits: shares
-s and 1 - s (section 5 of AccPar, Song et al., HPCA 2020). A tensor's size below such a level then depends on the half,
+s and 1 - s (AccPar, Song et al., HPCA 2020). A tensor's size below such a level then depends on the half,
 and a choice counts there as -log2(share) halvings, which is 1 for an even share.
 """
 

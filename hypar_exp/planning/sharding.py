@@ -1,4 +1,4 @@
-"""The sharding rule: how the choices above a level have shrunk a layer's tensors (section 4 of the paper).
+"""The sharding rule: how the choices above a level have shrunk a layer's tensors.
 
 A layer has three dimensions that a split can halve: its batch, its input channels and its output channels. A split
 of type t halves dimension t: data parallelism the batch, model parallelism the input channels, output-channel

@@ -1,4 +1,4 @@
-"""One accelerator: an HMC with a spatial processing-element array on its logic die (section 5 of the paper)."""
+"""One accelerator: an HMC with a spatial processing-element array on its logic die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step time: compute under a DRAM roofline, then communication at the link rate (section 6.1 of the paper)."""
+"""Step time: compute under a DRAM roofline, then communication at the link rate."""
 
 from __future__ import annotations
 

@@ -33,19 +33,26 @@ class AcceleratorArray(Protocol):
 
 
 @dataclass(frozen=True)
-class HTree:
-    """An H tree: each level of the hierarchy has links of its own, so a tensor takes one hop (figure 3).
+class _UniformArray:
+    """What the arrays of accelerators of one kind have in common.
 
     Raises:
         UserError: levels outside 0 to 16.
     """
 
-    name: str = "htree"
+    name: str
     levels: int = 4
     enforce_memory: bool = False
 
     def __post_init__(self) -> None:
         require_whole("array", "levels", self.levels, least=0, most=MOST_LEVELS)
+
+
+@dataclass(frozen=True)
+class HTree(_UniformArray):
+    """An H tree: each level of the hierarchy has links of its own, so a tensor takes one hop."""
+
+    name: str = "htree"
 
     @property
     def hop_factor(self) -> float:
@@ -53,19 +60,10 @@ class HTree:
 
 
 @dataclass(frozen=True)
-class Torus:
-    """A two-dimensional torus, as square as powers of two allow (section 6.5.1).
-
-    Raises:
-        UserError: levels outside 0 to 16.
-    """
+class Torus(_UniformArray):
+    """A two-dimensional torus, as square as powers of two allow (figure 12)."""
 
     name: str = "torus"
-    levels: int = 4
-    enforce_memory: bool = False
-
-    def __post_init__(self) -> None:
-        require_whole("array", "levels", self.levels, least=0, most=MOST_LEVELS)
 
     @property
     def hop_factor(self) -> float:

@@ -1,4 +1,4 @@
-"""The examples that the paper computes by hand (section 3): kilobytes that two halves exchange for one layer."""
+"""The examples that the paper computes by hand: kilobytes that two halves exchange for one layer."""
 
 from __future__ import annotations
 
