@@ -8,13 +8,15 @@ _PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "u", -9: "n", 
 
 
 def quantity(value: float, unit: str) -> str:
-    """`quantity(0.00123, "s")` is "1.23 ms"; bytes and counts (unit "") are never split below 1."""
+    """`quantity(0.00123, "s")` is "1.23 ms"; nobody reads kiloseconds, or parts of bytes and counts (unit "")."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {unit}".rstrip()
     rounded = float(f"{value:.3g}")
     power = min(max(3 * math.floor(math.log10(abs(rounded)) / 3), -12), 12)
     if unit in ("B", ""):
         power = max(power, 0)
+    if unit == "s":
+        power = min(power, 0)
     return f"{significant(rounded / 10.0**power)} {_PREFIXES[power]}{unit}".rstrip()
 
 
