@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 RUNS_PER_BATCH, SECONDS_PER_BATCH = 250, 1.0
 """Runs are recorded when there are so many of them, or so long after the last ones."""
-MOST_OBJECTS, MOST_RESULTS = 1000, 2000
-"""Objects, and plans and reports, that are kept; a report is some 10 kB."""
+MOST_OBJECTS, MOST_RESULTS = 1000, 8000
+"""Objects, and plans and reports, that are kept; a result is some 20 kB."""
 
 
 def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
