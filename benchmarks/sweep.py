@@ -35,12 +35,11 @@ app()
 """
 
 NAIVE = f"""
-import tempfile, time
-from pathlib import Path
 import hydra
 from mlflow import MlflowClient
-from omegaconf import OmegaConf
-from hypar_exp import config, runner
+from hypar_exp import config
+from hypar_exp.evaluation import evaluate
+from hypar_exp.recording import Origin, record_of, resolved
 config.register()
 client = MlflowClient("sqlite:///outputs/mlflow.db")
 
