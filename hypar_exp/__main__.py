@@ -23,7 +23,9 @@ def run_job(job: DictConfig) -> object:
     """One job, as Hydra composed it; a sweep's says what became of it."""
     from hydra.core.hydra_config import HydraConfig
 
-    gc.enable()
+    if not gc.isenabled():  # the first job
+        gc.freeze()  # what is there stays; looking through it takes longer than the job
+        gc.enable()
     config.register()  # the processes of a launcher import this module in ways of their own
     hydra_node = HydraConfig.get()
     with job_errors():

@@ -79,7 +79,9 @@ class Network:
     @cached_property
     def last_layers(self) -> NDArray[np.intp]:
         """The layers that no other reads."""
-        return np.setdiff1d(np.arange(len(self.layers)), self.edge_producers)
+        unread = np.ones(len(self.layers), dtype=np.bool_)
+        unread[self.edge_producers] = False
+        return np.flatnonzero(unread)
 
     @cached_property
     def edge_consumers(self) -> NDArray[np.intp]:
