@@ -54,14 +54,14 @@ def end_as_killed(
 ) -> Outcome | None:
     """Record as KILLED a run whose process was killed before it could do so; None where the run had not begun.
 
-    Hydra makes a run's folder, with its configuration, just before the run begins. A run that is in `recorded`, by its
-    configuration's hash, has what became of it there.
+    Hydra writes a run's configuration and, last of all, its overrides just before the run begins. A run that is in
+    `recorded`, by its configuration's hash, has what became of it there.
     """
-    written = folder / ".hydra" / "config.yaml"
+    written = folder / ".hydra" / "overrides.yaml"
     if not written.is_file():
         return None
-    config = cast(DictConfig, OmegaConf.load(written))
-    overrides = [str(override) for override in OmegaConf.load(written.with_name("overrides.yaml"))]
+    config = cast(DictConfig, OmegaConf.load(written.with_name("config.yaml")))
+    overrides = [str(override) for override in OmegaConf.load(written)]
     started_ms = int(written.stat().st_mtime * 1000)
     error = KeyboardInterrupt("the sweep was interrupted")
     record = record_of(resolved(config), overrides, started_ms, origin, None, error=error)

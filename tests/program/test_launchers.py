@@ -93,7 +93,7 @@ def test_slurm_runs_a_sweep_and_an_interrupted_one_leaves_nothing_in_the_queue(
         wait_until(lambda: started(tmp_path) >= 1, seconds=120)
         sweep.send_signal(signal.SIGTERM)
         _, errors = sweep.communicate(timeout=120)
-    assert sweep.returncode == 143
+    assert sweep.returncode == 143, errors
     assert errors.endswith("hypar_exp: terminated\n")
     assert [run.status for run in parents(tmp_path)] == ["KILLED"]
     assert {run.status for run in children(tmp_path)} == {"KILLED"}

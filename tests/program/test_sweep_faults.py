@@ -88,8 +88,8 @@ def test_killed_outright_again_and_again_every_configuration_is_finished_once(
 ) -> None:
     arguments = (*AXES, "++strategy.seconds=0.05", "resume=true")
     chance = random.Random(20190216)
-    for _ in range(3):
-        wanted = finished(tmp_path) + chance.randint(0, 3)
+    for _ in range(10):
+        wanted = finished(tmp_path) + chance.randint(0, 1)
         with start(tmp_path, *arguments, **environment) as sweep:
             wait_until(partial(_so_far, tmp_path, wanted, sweep))
             with contextlib.suppress(subprocess.TimeoutExpired):
