@@ -26,7 +26,8 @@ def conduct(sweep: Sweep, config: DictConfig, composer: Composer, run: Callable[
         HydraException: a job that cannot be composed; nothing was run then.
         SweepError: some of the jobs failed.
     """
-    hashes = [config_hash(composer.compose(job, at).plain) for at, job in enumerate(sweep.jobs)]
+    composed = (composer.compose(job, at).plain for at, job in enumerate(sweep.jobs))
+    hashes = [config_hash(plain) if config.resume else "" for plain in composed]
     if config.resume:
         sweep.adopt_finished(hashes)
     if config.dry_run:

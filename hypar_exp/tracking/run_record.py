@@ -200,9 +200,9 @@ def git_commit() -> str | None:
 
 
 def _flatten(node: Any, path: tuple[str, ...], params: dict[str, str]) -> None:
-    if isinstance(node, Mapping) and len(node) > MOST_PARAMS_OF_ONE_KEY:
+    if isinstance(node, dict) and len(node) > MOST_PARAMS_OF_ONE_KEY:
         params[".".join(path)] = f"{len(node)} entries, in config.yaml"
-    elif isinstance(node, Mapping) and node and len(path) < DEEPEST_PARAM:
+    elif isinstance(node, dict) and node and len(path) < DEEPEST_PARAM:
         for key, value in node.items():
             if key != "_target_":
                 _flatten(value, (*path, str(key)), params)
@@ -212,7 +212,7 @@ def _flatten(node: Any, path: tuple[str, ...], params: dict[str, str]) -> None:
 
 def _flow(value: Any) -> str:
     """A value as YAML writes it on one line."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
@@ -223,7 +223,7 @@ def _flow(value: Any) -> str:
 
 def _name(config: Mapping[str, Any], group: str) -> str:
     node = config[group]
-    return str(node.get("name", "") if isinstance(node, Mapping) else node)
+    return str(node.get("name", "") if isinstance(node, dict) else node)
 
 
 def _user() -> str:
