@@ -15,6 +15,9 @@ from hypar_exp.errors import SweepError, UserError
 
 FAULT, USER_ERROR, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
+EXTRA_OF_MODULE = {"optuna": "search", "onnx": "onnx"}
+"""What is imported only where it is used, and the extra of the package that brings it."""
+
 _job_error: Exception | None = None
 
 
@@ -76,6 +79,8 @@ def user_sentence(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} cannot be used: {error.strerror}"
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF_MODULE:
+        return f"this needs {error.name}: pip install 'hypar_exp[{EXTRA_OF_MODULE[error.name]}]'"
     from hypar_exp.hydra_errors import hydra_sentence
 
     return hydra_sentence(error)

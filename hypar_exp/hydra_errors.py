@@ -16,6 +16,9 @@ from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationE
 from hypar_exp.errors import did_you_mean
 from hypar_exp.paths import CONF_DIR
 
+EXTRA_OF_LAUNCHER = {"joblib": "joblib", "submitit_local": "slurm", "submitit_slurm": "slurm", "ray": "ray"}
+"""Hydra's launchers that are plugins, and the extra of the package that brings each."""
+
 
 def hydra_sentence(error: BaseException) -> str | None:
     """One sentence for an error in the command line's overrides or a configuration file; None for any other error."""
@@ -41,6 +44,8 @@ def _missing_option(error: MissingConfigException) -> str:
     group, _, option = str(error.missing_cfg_file).rpartition("/")
     if not group:
         return f"there is no configuration '{option}'; groups and options are listed by --help"
+    if group == "hydra/launcher" and option in EXTRA_OF_LAUNCHER:
+        return f"hydra/launcher={option} needs its plugin: pip install 'hypar_exp[{EXTRA_OF_LAUNCHER[option]}]'"
     return f"there is no {group} '{option}'{did_you_mean(option, error.options or [])}"
 
 

@@ -12,8 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
+from hydra.errors import MissingConfigException
 
-from tests.conftest import Command
+from hypar_exp.hydra_errors import hydra_sentence
+from tests.conftest import ROOT, Command
 
 SENTENCES = {  # override -> how its sentence begins
     "network=vgg_f": "there is no network 'vgg_f'; did you mean vgg_e or vgg_d or vgg_c?",
@@ -81,6 +83,18 @@ def test_the_traceback_is_there_for_those_who_ask(command: Command) -> None:
     done = command("network=vgg_f", expect=1, HYDRA_FULL_ERROR="1")
     assert "Traceback" in done.stderr
     assert "MissingConfigException" in done.stderr
+
+
+def test_a_package_that_is_not_installed_names_its_extra(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "optuna.py").write_text("raise ModuleNotFoundError(\"No module named 'optuna'\", name='optuna')\n")
+    path = {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    done = command("experiment=design_space", "tracking=none", expect=2, **path)
+    assert done.stderr == "hypar_exp: this needs optuna: pip install 'hypar_exp[search]'\n"
+
+
+def test_a_launcher_that_is_not_installed_names_its_extra() -> None:
+    missing = MissingConfigException("In 'hydra/config': Could not find ...", "hydra/launcher/ray", ["basic"])
+    assert hydra_sentence(missing) == "hydra/launcher=ray needs its plugin: pip install 'hypar_exp[ray]'"
 
 
 def test_a_file_that_is_no_database(command: Command, tmp_path: Path) -> None:
