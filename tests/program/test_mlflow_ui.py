@@ -8,23 +8,16 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.browser import browser_page
 from tests.conftest import ROOT, run_program
 from tests.sweeps.server import free_port, mlflow_server
 from tests.sweeps.store import children, parents
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 MODE = "workflowType=machine_learning"
 
 
 @pytest.mark.slow
 def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists():
-        pytest.skip("needs Debian's chromium")
     run_program("-m", "network=sfc,lenet_c,alexnet", "strategy=dp,trick,hypar", cwd=tmp_path)
     (parent,) = parents(tmp_path)
     told = {(run.tags["network"], run.tags["strategy"]): run for run in children(tmp_path)}
@@ -33,12 +26,8 @@ def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     with (
         mlflow_server(tmp_path / "outputs" / "mlflow.db", free_port()) as address,
-        sync_api.sync_playwright() as playwright,
+        browser_page() as page,
     ):
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
-        page = browser.new_page(viewport={"width": 1500, "height": 1100})
-        page.set_default_timeout(60_000)
-
         page.goto(f"{address}/#/experiments/1?{MODE}")
         page.get_by_text(parent.name, exact=True).first.wait_for()
         page.screenshot(path=pictures / "runs.png")
@@ -63,4 +52,3 @@ def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
         words = plot.text_content()
         for word in ("Network", "Strategy", "step_time_s", "sfc", "lenet_c", "alexnet", "dp", "trick", "hypar"):
             assert word in words
-        browser.close()
