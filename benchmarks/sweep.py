@@ -24,8 +24,8 @@ AIM = {"naive": 8.0, "empty": 1.2, "rate": 200.0, "memory": 1.0}
 
 EMPTY_JOBS = f"""
 import hydra
-from hypar_exp import config
-config.register()
+from hypar_exp.experiments.job import register
+register()
 
 @hydra.main(version_base="1.3", config_path={str(ROOT / "conf")!r}, config_name="config")
 def app(job):
@@ -37,15 +37,15 @@ app()
 NAIVE = f"""
 import hydra
 from mlflow import MlflowClient
-from hypar_exp import config
-from hypar_exp.evaluation import evaluate
-from hypar_exp.recording import Origin, record_of, resolved
-config.register()
+from hypar_exp.experiments.job import build_job, register
+from hypar_exp.experiments.evaluation import evaluate
+from hypar_exp.experiments.record import Origin, record_of, resolved
+register()
 client = MlflowClient("sqlite:///outputs/mlflow.db")
 
 @hydra.main(version_base="1.3", config_path={str(ROOT / "conf")!r}, config_name="config")
 def app(job):
-    objects = config.build_job(job)
+    objects = build_job(job)
     result = evaluate(objects)
     record = record_of(resolved(job), [], 0, Origin(), objects, result)
     run = client.create_run("0", tags=dict(record.tags), run_name=record.name).info.run_id

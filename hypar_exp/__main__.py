@@ -1,4 +1,4 @@
-"""`python -m hypar_exp`: Hydra composes the configuration, the runner does the rest."""
+"""`python -m hypar_exp`: Hydra composes the configuration, `hypar_exp.experiments.run` does the rest."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import gc
 
 gc.disable()  # until the first job: imports make no garbage, and looking for it takes a tenth of the start-up
 
+import importlib
+import sys
+
 import hydra
 from omegaconf import DictConfig
 
-from hypar_exp import config, runner
-from hypar_exp.command_line import job_errors, run_command
+from hypar_exp.cli.endings import job_errors, run_command
+from hypar_exp.experiments.job import register
+from hypar_exp.experiments.record import Origin
+from hypar_exp.experiments.run import run
 from hypar_exp.paths import CONF_DIR
-from hypar_exp.recording import Origin
 from hypar_exp.sweeps import PARENT
 
-config.register()
+register()
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name="config")  # type: ignore[untyped-decorator]
@@ -26,7 +30,7 @@ def run_job(job: DictConfig) -> object:
     if not gc.isenabled():  # the first job
         gc.freeze()  # what is there stays; looking through it takes longer than the job
         gc.enable()
-    config.register()  # the processes of a launcher import this module in ways of their own
+    register()  # the processes of a launcher import this module in ways of their own
     hydra_node = HydraConfig.get()
     with job_errors():
         if PARENT in hydra_node.job.env_set:
@@ -34,11 +38,18 @@ def run_job(job: DictConfig) -> object:
 
             return run_sweep_job(job, hydra_node)
         origin = Origin(hydra_node.runtime.choices.get("experiment"))
-        return runner.run(job, list(hydra_node.overrides.task), origin)
+        return run(job, list(hydra_node.overrides.task), origin)
+
+
+COMMANDS = ("compare", "reproduce", "runs", "show")
+"""What `hypar-exp` does besides running jobs, as its first word: modules of `hypar_exp.cli`."""
 
 
 def main() -> None:
     """The command `hypar-exp`."""
+    if sys.argv[1:2] and sys.argv[1] in COMMANDS:
+        command = importlib.import_module(f"hypar_exp.cli.{sys.argv.pop(1)}")
+        command.main()
     run_command(run_job)
 
 

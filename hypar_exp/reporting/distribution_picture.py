@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.planning import Exploration
-from hypar_exp.reporting.units import significant
+from hypar_exp.units import significant
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 76, 24, 54, 56

@@ -9,7 +9,7 @@ from rich.text import Text
 from hypar_exp.planning import Exploration, Points, level_names
 from hypar_exp.reporting.console import console
 from hypar_exp.reporting.distribution_picture import distribution_svg
-from hypar_exp.reporting.units import quantity, significant
+from hypar_exp.units import quantity, significant
 
 
 def show_exploration(exploration: Exploration) -> None:

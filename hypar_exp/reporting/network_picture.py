@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from hypar_exp.networks import Layer, Network
-from hypar_exp.reporting.units import quantity
+from hypar_exp.units import quantity
 
 BOX_HEIGHT, ROW, GAP, MARGIN, TITLE = 36, 64, 18, 24, 48
 CHARACTER, SMALL_CHARACTER = 7.0, 6.0  # widths of a character in the two sizes of the boxes' text

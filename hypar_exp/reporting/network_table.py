@@ -8,7 +8,7 @@ from rich.text import Text
 
 from hypar_exp.networks import Network
 from hypar_exp.reporting.console import console, print_uncut
-from hypar_exp.reporting.units import quantity
+from hypar_exp.units import quantity
 
 MOST_NAMED = 2
 """More producers than this are counted, not named."""

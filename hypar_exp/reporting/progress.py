@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from hypar_exp.reporting.console import console
-from hypar_exp.reporting.units import quantity, significant
+from hypar_exp.units import quantity, significant
 
 BETWEEN_LINES_S = 10.0
 """Between two lines where they stay."""

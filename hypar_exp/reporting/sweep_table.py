@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.reporting.console import console, print_uncut
-from hypar_exp.reporting.units import percent, quantity, significant
+from hypar_exp.units import percent, quantity, significant
 
 MOST_ROWS = 60
 """More rows than this are left to the file."""

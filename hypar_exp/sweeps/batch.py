@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from hypar_exp.config import Builder, Job, build_job
-from hypar_exp.evaluation import Result, evaluate
-from hypar_exp.recording import Origin, record_of
+from hypar_exp.experiments.evaluation import Result, evaluate
+from hypar_exp.experiments.job import Builder, Job, build_job
+from hypar_exp.experiments.record import Origin, record_of
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.bounded import Bounded, Memory
 from hypar_exp.sweeps.composition import Composed, Composer

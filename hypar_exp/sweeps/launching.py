@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from hypar_exp.recording import Origin
+from hypar_exp.experiments.record import Origin
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.composition import Composer

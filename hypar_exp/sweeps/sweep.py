@@ -9,8 +9,8 @@ from typing import cast
 
 from omegaconf import DictConfig
 
-from hypar_exp.config import build_object
 from hypar_exp.errors import SweepError
+from hypar_exp.experiments.job import build_object
 from hypar_exp.reporting.console import console, show_recorded
 from hypar_exp.reporting.progress import ProgressLine
 from hypar_exp.reporting.sweep_table import show_runs

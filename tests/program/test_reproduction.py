@@ -15,8 +15,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from hypar_exp.paper.items import ITEMS
 from hypar_exp.paths import CONF_DIR
-from hypar_exp.reporting.paper.items import ITEMS
 from hypar_exp.tracking import SqliteRecorder, StoredRun
 from tests.conftest import ROOT, Command, run_program
 

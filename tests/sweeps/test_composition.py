@@ -15,7 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.utils import setup_globals
 from omegaconf import OmegaConf, open_dict
 
-from hypar_exp import config
+from hypar_exp.experiments.job import register
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.sweeps.composition import Composer
 
@@ -38,7 +38,7 @@ GRIDS: list[Axes] = [
 @contextlib.contextmanager
 def hydra(conf: Path = CONF_DIR) -> Iterator[tuple[Any, Any]]:
     """Hydra's loader and the configuration of a sweep."""
-    config.register()
+    register()
     with initialize_config_dir(str(conf), version_base="1.3"):
         setup_globals()
         master = compose("config", return_hydra_config=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypar_exp.recording import Origin
+from hypar_exp.experiments.record import Origin
 from hypar_exp.sweeps.job import end_as_killed
 from hypar_exp.tracking import NoRecorder, RunStatus
 

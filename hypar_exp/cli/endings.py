@@ -81,7 +81,7 @@ def user_sentence(error: BaseException) -> str | None:
         return f"{error.filename} cannot be used: {error.strerror}"
     if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF_MODULE:
         return f"this needs {error.name}: pip install 'hypar_exp[{EXTRA_OF_MODULE[error.name]}]'"
-    from hypar_exp.hydra_errors import hydra_sentence
+    from hypar_exp.cli.hydra_errors import hydra_sentence
 
     return hydra_sentence(error)
 

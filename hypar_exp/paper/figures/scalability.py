@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hypar_exp.reporting.paper.comparison import Compared
-from hypar_exp.reporting.paper.evidence import Evidence
-from hypar_exp.reporting.paper.figures.style import COLOURS, PUBLISHED, light_grid, new_figure, printed_name
-from hypar_exp.reporting.units import significant
+from hypar_exp.paper.comparison import Compared
+from hypar_exp.paper.evidence import Evidence
+from hypar_exp.paper.figures.style import COLOURS, PUBLISHED, light_grid, new_figure, printed_name
+from hypar_exp.units import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hypar_exp.reporting.paper.comparison import Compared, Verdict, comparison_csv, largest_difference, tally
-from hypar_exp.reporting.paper.items import Item
-from hypar_exp.reporting.paper.table import Table, table_of
+from hypar_exp.paper.comparison import Compared, Verdict, comparison_csv, largest_difference, tally
+from hypar_exp.paper.items import Item
+from hypar_exp.paper.table import Table, table_of
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hypar_exp.reporting.paper.comparison import Compared, Value, Verdict, comparison_csv, largest_difference
-from hypar_exp.reporting.paper.published import Published
+from hypar_exp.paper.comparison import Compared, Value, Verdict, comparison_csv, largest_difference
+from hypar_exp.paper.published import Published
 
 
 def compared(ours: Value, text: str | None, note: int | None = None) -> Compared:

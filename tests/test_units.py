@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hypar_exp.reporting.units import percent, quantity, significant
+from hypar_exp.units import percent, quantity, significant
 
 
 @pytest.mark.parametrize(

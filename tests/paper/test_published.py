@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hypar_exp.reporting.paper.items import ITEMS
-from hypar_exp.reporting.paper.published import published_values
+from hypar_exp.paper.items import ITEMS
+from hypar_exp.paper.published import published_values
 
 
 def transcribed(shared: Path, name: str) -> list[dict[str, str]]:

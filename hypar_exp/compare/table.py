@@ -11,10 +11,10 @@ from rich.text import Text
 from hypar_exp.reporting.console import print_uncut
 from hypar_exp.reporting.sweep_chart import chart_png
 from hypar_exp.reporting.sweep_table import Column, Row
-from hypar_exp.reporting.units import significant
+from hypar_exp.units import significant
 
 if TYPE_CHECKING:
-    from hypar_exp.sweeps.comparison import Comparison
+    from hypar_exp.compare.selection import Comparison
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -9,8 +9,8 @@ from typing import Any, cast
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from hypar_exp.config import Job
-from hypar_exp.evaluation import Result, call
+from hypar_exp.experiments.evaluation import Result, call
+from hypar_exp.experiments.job import Job
 from hypar_exp.networks import network_yaml
 from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
 from hypar_exp.reporting import console

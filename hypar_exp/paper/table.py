@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from hypar_exp.reporting.paper.comparison import Compared, Verdict
+from hypar_exp.paper.comparison import Compared, Verdict
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hypar_exp.reporting.paper import table
-from hypar_exp.reporting.paper.comparison import Verdict
-from hypar_exp.reporting.paper.finding import Finding
+from hypar_exp.paper import table
+from hypar_exp.paper.comparison import Verdict
+from hypar_exp.paper.finding import Finding
 
 PICTURES = "reproduction"
 """The folder of the pictures, beside the page."""

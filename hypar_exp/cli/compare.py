@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypar_exp.command_line import run_command
-from hypar_exp.config import compose_recorder
+from hypar_exp.cli.endings import run_command
+from hypar_exp.compare.selection import Selection, compare
+from hypar_exp.compare.table import comparison_png, show_comparison
 from hypar_exp.errors import UserError
-from hypar_exp.reporting.comparison_table import comparison_png, show_comparison
+from hypar_exp.experiments.job import compose_recorder
 from hypar_exp.reporting.console import console
-from hypar_exp.sweeps.comparison import Selection, compare
 
 FOLDER = Path("outputs/compare")
 
@@ -62,7 +62,3 @@ def _tag(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise UserError(f"--tag must be KEY=VALUE, as strategy=hypar (got {text!r})")
     return key, value
-
-
-if __name__ == "__main__":
-    main()

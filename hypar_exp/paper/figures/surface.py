@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hypar_exp.reporting.paper.comparison import Compared
-from hypar_exp.reporting.paper.evidence import Evidence, Surface
-from hypar_exp.reporting.paper.figures.style import new_figure
+from hypar_exp.paper.comparison import Compared
+from hypar_exp.paper.evidence import Evidence, Surface
+from hypar_exp.paper.figures.style import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hypar_exp.errors import UserError, did_you_mean
-from hypar_exp.reporting.paper import evidence
-from hypar_exp.reporting.paper.comparison import Compared, Verdict, compare
-from hypar_exp.reporting.paper.evidence import Artifact, Evidence
-from hypar_exp.reporting.paper.figures.bars import grouped_bars
-from hypar_exp.reporting.paper.figures.plans import draw_plans
-from hypar_exp.reporting.paper.figures.scalability import draw_scalability
-from hypar_exp.reporting.paper.figures.style import printed_name
-from hypar_exp.reporting.paper.figures.surface import surface_and_map
-from hypar_exp.reporting.paper.published import published_values
+from hypar_exp.paper import evidence
+from hypar_exp.paper.comparison import Compared, Verdict, compare
+from hypar_exp.paper.evidence import Artifact, Evidence
+from hypar_exp.paper.figures.bars import grouped_bars
+from hypar_exp.paper.figures.plans import draw_plans
+from hypar_exp.paper.figures.scalability import draw_scalability
+from hypar_exp.paper.figures.style import printed_name
+from hypar_exp.paper.figures.surface import surface_and_map
+from hypar_exp.paper.published import published_values
 from hypar_exp.tracking import StoredRun
 
 if TYPE_CHECKING:

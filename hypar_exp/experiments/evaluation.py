@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from hypar_exp.config import Job
+from hypar_exp.experiments.job import Job
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
     DoesNotFitError,
@@ -23,7 +23,6 @@ from hypar_exp.planning import (
     optimality_gap,
     planned,
 )
-from hypar_exp.reporting.units import quantity
 from hypar_exp.simulation import (
     AcceleratorArray,
     Accounting,
@@ -37,6 +36,7 @@ from hypar_exp.simulation import (
     memory_limit,
     simulate,
 )
+from hypar_exp.units import quantity
 
 Value = TypeVar("Value")
 

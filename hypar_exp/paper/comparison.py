@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hypar_exp.reporting.paper.published import Labels, Published
-from hypar_exp.reporting.units import significant
+from hypar_exp.paper.published import Labels, Published
+from hypar_exp.units import significant
 
 Value = float | str
 """A number, or a text such as a plan."""

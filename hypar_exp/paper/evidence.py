@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.reporting.paper.comparison import Value
-from hypar_exp.reporting.paper.published import Labels
+from hypar_exp.paper.comparison import Value
+from hypar_exp.paper.published import Labels
 from hypar_exp.tracking import StoredRun
 
 NETWORKS = ("sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "vgg_c", "vgg_d", "vgg_e")

@@ -6,10 +6,10 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from hypar_exp.reporting.paper import table
-from hypar_exp.reporting.paper.comparison import Verdict
-from hypar_exp.reporting.paper.finding import Finding
-from hypar_exp.reporting.paper.markdown_page import percent
+from hypar_exp.paper import table
+from hypar_exp.paper.comparison import Verdict
+from hypar_exp.paper.finding import Finding
+from hypar_exp.paper.markdown_page import percent
 
 KEY = {**{verdict: str(verdict) for verdict in Verdict}, Verdict.EQUAL: "equal to the printed digits"}
 STYLE = """

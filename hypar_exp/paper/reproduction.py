@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import hypar_exp
 from hypar_exp.errors import UserError
-from hypar_exp.reporting.paper.figures.style import rendered
-from hypar_exp.reporting.paper.finding import Finding
-from hypar_exp.reporting.paper.items import Item
-from hypar_exp.reporting.paper.markdown_page import section
-from hypar_exp.reporting.paper.table import CLASSES
+from hypar_exp.paper.figures.style import rendered
+from hypar_exp.paper.finding import Finding
+from hypar_exp.paper.items import Item
+from hypar_exp.paper.markdown_page import section
+from hypar_exp.paper.table import CLASSES
 from hypar_exp.sweeps.preset import Preset
 from hypar_exp.tracking import Metric, Recorder, RunRecord, RunStatus, StoredRun
 from hypar_exp.tracking.recorder import now_ms

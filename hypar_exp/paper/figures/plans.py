@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hypar_exp.reporting.paper.comparison import Compared
-from hypar_exp.reporting.paper.evidence import Evidence
-from hypar_exp.reporting.paper.figures.style import COLOURS, new_figure, printed_name
+from hypar_exp.paper.comparison import Compared
+from hypar_exp.paper.evidence import Evidence
+from hypar_exp.paper.figures.style import COLOURS, new_figure, printed_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

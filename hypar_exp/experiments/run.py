@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from omegaconf import DictConfig
 
-from hypar_exp.config import Job, build_job
 from hypar_exp.errors import UserError
-from hypar_exp.evaluation import Result, evaluate
+from hypar_exp.experiments.evaluation import Result, evaluate
+from hypar_exp.experiments.job import Job, build_job
+from hypar_exp.experiments.record import Origin, record_of, resolved, step_of, title_of
 from hypar_exp.planning import DoesNotFitError
-from hypar_exp.recording import Origin, record_of, resolved, step_of, title_of
 from hypar_exp.reporting import console
 from hypar_exp.reporting.exploration import show_exploration
 from hypar_exp.reporting.progress import PlanCounter

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hypar_exp.paper.comparison import Verdict
+from hypar_exp.paper.finding import Finding
+from hypar_exp.paper.markdown_page import percent
+from hypar_exp.paper.table import rich_table
 from hypar_exp.reporting.console import console, print_uncut
-from hypar_exp.reporting.paper.comparison import Verdict
-from hypar_exp.reporting.paper.finding import Finding
-from hypar_exp.reporting.paper.markdown_page import percent
-from hypar_exp.reporting.paper.table import rich_table
 
 
 def show_note(sentence: str) -> None:

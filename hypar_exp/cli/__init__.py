@@ -1,0 +1,1 @@
+"""The commands, and how each of them ends."""

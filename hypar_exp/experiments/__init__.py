@@ -1,0 +1,1 @@
+"""What a run is: a configuration becomes objects, a plan, a report and a record."""
