@@ -15,13 +15,13 @@ import numpy as np
 from hypar_exp import networks
 from hypar_exp.networks import Network
 from hypar_exp.planning import HyPar, Plan, PlanningProblem, level_communication
-from tests import conf
+from hypar_exp.simulation import load_accounting
 
 BATCH, LEVELS, PLANS = 256, 4, 1_000_000
 
 
 def main() -> None:
-    model = conf.accounting().communication
+    model = load_accounting().communication
     vgg_a, vgg_e = networks.load("vgg_a"), networks.load("vgg_e")
     random = np.random.default_rng(0)
     plans = random.integers(0, 2, (PLANS, LEVELS, len(vgg_a.layers)), dtype=np.uint8)

@@ -13,8 +13,7 @@ from dataclasses import replace
 from hypar_exp import networks
 from hypar_exp.networks import Network
 from hypar_exp.planning import HyPar, Optimal, PlanningProblem, PlanningWarning
-from hypar_exp.simulation import memory_limit
-from tests import conf
+from hypar_exp.simulation import load_accounting, load_hardware, memory_limit
 
 BATCH = 256
 AT_MOST_S = {4: 1e-3, 8: 15e-3, 10: 1.0}
@@ -37,7 +36,7 @@ def main() -> None:
     for levels in (4, 6, 8, 10, 12, 16):
         problem = _problem("vgg_e", levels)
         row(f"optimal, vgg_e, {levels} levels", lambda p=problem: Optimal().plan(p), AT_MOST_S.get(levels))  # type: ignore[misc]
-    three = replace(paper, communication=conf.accounting("accpar").communication)
+    three = replace(paper, communication=load_accounting("accpar").communication)
     row("optimal over three splits, vgg_e, 4 levels", lambda: Optimal(types=("dp", "mp", "op")).plan(three))
     tight = _tight(paper)
     row("optimal in too little memory, vgg_e, 4 levels", lambda: Optimal().plan(tight))
@@ -56,12 +55,12 @@ def main() -> None:
 
 
 def _problem(name: str, levels: int) -> PlanningProblem:
-    return PlanningProblem(networks.load(name), BATCH, levels, conf.accounting().communication)
+    return PlanningProblem(networks.load(name), BATCH, levels, load_accounting().communication)
 
 
 def _tight(problem: PlanningProblem) -> PlanningProblem:
     """A capacity in the middle between what VGG-E's optimum at 4 levels needs and what any plan needs."""
-    limit = memory_limit(problem.network, BATCH, conf.hardware(), conf.accounting())
+    limit = memory_limit(problem.network, BATCH, load_hardware(), load_accounting())
     return replace(problem, memory=replace(limit, capacity_bytes=1.07e9))
 
 

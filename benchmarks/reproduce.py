@@ -18,8 +18,7 @@ from pathlib import Path
 
 from hypar_exp import networks
 from hypar_exp.planning import Explore, Fixed, HyPar, PlanningProblem
-from hypar_exp.simulation import HTree, PlanCosts
-from tests import conf
+from hypar_exp.simulation import HTree, PlanCosts, load_accounting, load_hardware
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS, BATCH, ROUNDS = 4, 256, 50
@@ -59,11 +58,11 @@ def _command(folder: str, command: list[str]) -> tuple[float, float]:
 def _figure_9_s() -> float:
     """Seconds to cost figure 9's plans as its run does, with the strategies that it places among them."""
     network, array = networks.load("lenet_c"), HTree(levels=LEVELS)
-    accounting = conf.accounting()
+    accounting = load_accounting()
     explore = Explore(HyPar(), Fixed("dp", "dp"), [Fixed("mp", "mp"), HyPar()], levels=[1, 4])
 
     def work() -> None:
-        costs = PlanCosts(network, array, conf.hardware(), accounting, BATCH)
+        costs = PlanCosts(network, array, load_hardware(), accounting, BATCH)
         found = explore.explore(PlanningProblem(network, BATCH, LEVELS, accounting.communication, simulator=costs))
         assert found.exploration is not None
         assert found.exploration.costed == 256

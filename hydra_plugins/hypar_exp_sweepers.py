@@ -33,7 +33,7 @@ class GridSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
-        from hypar_exp.sweeps.launching import launch_grid
+        from hypar_exp.sweeps.grid.launch import launch_grid
 
         launch_grid(self._grid(arguments), self.config, self.hydra_context.config_loader, self.launcher)
 
@@ -56,7 +56,7 @@ class BatchSweeper(GridSweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
-        from hypar_exp.sweeps.batch import run_grid
+        from hypar_exp.sweeps.grid.batch import run_grid
 
         run_grid(self._grid(arguments), self.config, self.hydra_context.config_loader)
 
@@ -76,7 +76,7 @@ class SearchSweeper(Sweeper):
         params: Mapping[str, Any] | None = None,
     ) -> None:
         from hypar_exp.checks import require_whole
-        from hypar_exp.sweeps.goals import Goals
+        from hypar_exp.sweeps.search.goals import Goals
 
         require_whole("hydra.sweeper", "trials", trials, least=1)
         require_whole("hydra.sweeper", "batch", batch, least=1)
@@ -93,8 +93,8 @@ class SearchSweeper(Sweeper):
         """Run trials of the space that the overrides `arguments` and the sweeper's own `params` describe."""
         from hydra.core.override_parser.overrides_parser import OverridesParser
 
-        from hypar_exp.sweeps.search import Search
-        from hypar_exp.sweeps.space import space_of
+        from hypar_exp.sweeps.search.search import Search
+        from hypar_exp.sweeps.search.space import space_of
 
         loader = self.hydra_context.config_loader
         own = [f"{key}={value}" for key, value in self.params.items()]

@@ -11,12 +11,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn
 
-from hypar_exp.errors import SweepError, UserError
+from hypar_exp.errors import SweepError
 
 FAULT, USER_ERROR, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-
-EXTRA_OF_MODULE = {"optuna": "search", "onnx": "onnx"}
-"""What is imported only where it is used, and the extra of the package that brings it."""
 
 _job_error: Exception | None = None
 
@@ -47,6 +44,8 @@ def run_command(command: Callable[[], object]) -> NoReturn:
             print("\n".join(failure.tracebacks), file=sys.stderr)
         _exit(str(failure), USER_ERROR if failure.by_user else FAULT)
     except Exception as error:
+        from hypar_exp.experiments.user_errors import user_sentence
+
         sentence = user_sentence(error)
         if full_error or sentence is None:
             raise
@@ -71,19 +70,6 @@ def job_errors() -> Iterator[None]:
         if HydraConfig.get().mode != RunMode.RUN:
             raise
         _job_error = error
-
-
-def user_sentence(error: BaseException) -> str | None:
-    """One sentence for an error that a user can put right; None for any other."""
-    if isinstance(error, UserError):
-        return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename} cannot be used: {error.strerror}"
-    if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF_MODULE:
-        return f"this needs {error.name}: pip install 'hypar_exp[{EXTRA_OF_MODULE[error.name]}]'"
-    from hypar_exp.cli.hydra_errors import hydra_sentence
-
-    return hydra_sentence(error)
 
 
 def _terminate(signum: int, frame: FrameType | None) -> None:

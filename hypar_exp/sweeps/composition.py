@@ -21,7 +21,7 @@ from hydra._internal.config_repository import CachingConfigRepository
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from hypar_exp.sweeps.bounded import Bounded
+from hypar_exp.sweeps.cache import Bounded
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override

@@ -9,10 +9,10 @@ from typing import cast
 
 from omegaconf import DictConfig, OmegaConf
 
-from hypar_exp.cli.endings import user_sentence
 from hypar_exp.experiments.evaluation import Result, evaluate
 from hypar_exp.experiments.job import Job, build_job, build_object
 from hypar_exp.experiments.record import Origin, record_of, resolved
+from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.outcome import Outcome, leave
 from hypar_exp.sweeps.stopping import mark_begun

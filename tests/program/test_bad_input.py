@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hydra.errors import MissingConfigException
 
-from hypar_exp.cli.hydra_errors import hydra_sentence
+from hypar_exp.experiments.user_errors import hydra_sentence
 from tests.conftest import ROOT, Command
 
 SENTENCES = {  # override -> how its sentence begins

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hypar_exp.sweeps.goals import Goals
 from hypar_exp.sweeps.outcome import Outcome
+from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.tracking import RunStatus
 from tests.conftest import Command, NewStore
 

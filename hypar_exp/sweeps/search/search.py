@@ -13,13 +13,13 @@ from hypar_exp.errors import UserError
 from hypar_exp.reporting.console import console
 from hypar_exp.reporting.search_chart import Point, search_png
 from hypar_exp.reporting.sweep_table import Row
-from hypar_exp.sweeps.batch import Batches, Jobs
 from hypar_exp.sweeps.composition import Composer
-from hypar_exp.sweeps.goals import Goals
+from hypar_exp.sweeps.grid.batch import Batches, Jobs
 from hypar_exp.sweeps.job import outcome_of
 from hypar_exp.sweeps.parent import SweepResults, View, grid_hash
-from hypar_exp.sweeps.space import Space
-from hypar_exp.sweeps.study import Study
+from hypar_exp.sweeps.search.goals import Goals
+from hypar_exp.sweeps.search.space import Space
+from hypar_exp.sweeps.search.study import Study
 from hypar_exp.sweeps.sweep import Sweep
 from hypar_exp.tracking.run_record import config_hash
 

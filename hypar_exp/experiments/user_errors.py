@@ -1,4 +1,4 @@
-"""What Hydra, OmegaConf and YAML complain of, as one sentence that says what, where, and what would be right."""
+"""What a user can put right, in one sentence: errors of Hydra, OmegaConf, YAML and the system among them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,26 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 
-from hypar_exp.errors import did_you_mean
+from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.paths import CONF_DIR
 
 EXTRA_OF_LAUNCHER = {"joblib": "joblib", "submitit_local": "slurm", "submitit_slurm": "slurm", "ray": "ray"}
 """Hydra's launchers that are plugins, and the extra of the package that brings each."""
+
+
+EXTRA_OF_MODULE = {"optuna": "search", "onnx": "onnx"}
+"""What is imported only where it is used, and the extra of the package that brings it."""
+
+
+def user_sentence(error: BaseException) -> str | None:
+    """One sentence for an error that a user can put right; None for any other."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename} cannot be used: {error.strerror}"
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF_MODULE:
+        return f"this needs {error.name}: pip install 'hypar_exp[{EXTRA_OF_MODULE[error.name]}]'"
+    return hydra_sentence(error)
 
 
 def hydra_sentence(error: BaseException) -> str | None:

@@ -14,7 +14,7 @@ from hypar_exp.experiments.record import Origin
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.composition import Composer
-from hypar_exp.sweeps.conduct import conduct
+from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import end_as_killed
 from hypar_exp.sweeps.outcome import Inbox, Outcome
 from hypar_exp.sweeps.stopping import stop_jobs

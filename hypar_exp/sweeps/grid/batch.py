@@ -13,9 +13,9 @@ from hypar_exp.experiments.evaluation import Result, evaluate
 from hypar_exp.experiments.job import Builder, Job, build_job
 from hypar_exp.experiments.record import Origin, record_of
 from hypar_exp.sweeps.axes import Grid
-from hypar_exp.sweeps.bounded import Bounded, Memory
+from hypar_exp.sweeps.cache import Bounded, Memory
 from hypar_exp.sweeps.composition import Composed, Composer
-from hypar_exp.sweeps.conduct import conduct
+from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import outcome_of
 from hypar_exp.sweeps.sweep import Sweep
 from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms

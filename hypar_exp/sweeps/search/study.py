@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypar_exp.errors import UserError
-from hypar_exp.sweeps.goals import Goals
 from hypar_exp.sweeps.outcome import Outcome
-from hypar_exp.sweeps.space import Space
+from hypar_exp.sweeps.search.goals import Goals
+from hypar_exp.sweeps.search.space import Space
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, Trial
