@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from hypar_exp.tracking import sqlite_database
+from hypar_exp.tracking.sqlite import database as sqlite_database
 
 ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine

@@ -13,6 +13,7 @@ from hypar_exp.compare.table import comparison_png, show_comparison
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.job import compose_recorder
 from hypar_exp.reporting.console import console
+from hypar_exp.tracking import store_of
 
 FOLDER = Path("outputs/compare")
 
@@ -25,8 +26,9 @@ def main() -> None:
 def _compare(arguments: Sequence[str]) -> None:
     given = _parser().parse_args(arguments)
     recorder = compose_recorder(given.overrides)
+    recorder.check()
     selection = Selection(given.sweep, dict(map(_tag, given.tag)), given.where)
-    runs = selection.runs(recorder.results())
+    runs = selection.runs(store_of(recorder).results())
     comparison = compare(runs, given.rows, given.columns, given.value, given.baseline)
     show_comparison(comparison)
     given.folder.mkdir(parents=True, exist_ok=True)

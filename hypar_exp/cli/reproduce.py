@@ -23,7 +23,7 @@ from hypar_exp.paper.items import ITEMS, Item, item
 from hypar_exp.paper.markdown_page import PICTURES, markdown_page
 from hypar_exp.paper.reproduction import Reproduction
 from hypar_exp.paths import CONF_DIR
-from hypar_exp.tracking import Recorder
+from hypar_exp.tracking import Recorder, store_of
 
 ALL = "all"
 FOLDER = Path("outputs/paper")
@@ -86,7 +86,7 @@ def reproduce(request: Request) -> None:
     register()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         tracking = [override for override in request.overrides if override.startswith("tracking")]
-        recorder = cast(Recorder, build_object(compose("config", tracking), "tracking"))
+        recorder = store_of(cast(Recorder, build_object(compose("config", tracking), "tracking")))
         recorder.check()
         reproduction = Reproduction(recorder, request.overrides, request.may_run, terminal.show_note)
         findings = [reproduction.of(wanted) for wanted in request.items]

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.reporting.sweep_table import Column, column_of
-from hypar_exp.tracking.recorder import RunStatus
-from hypar_exp.tracking.results import Results, StoredRun
-from hypar_exp.tracking.run_record import PARENT_TAG
+from hypar_exp.tracking.store import Results, RunStatus, StoredRun
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,7 @@ def compare(runs: Sequence[StoredRun], rows: str, columns: str, value: str, base
 
 
 def _children(results: Results, sweep: str) -> list[StoredRun]:
-    children = results.runs(**{PARENT_TAG: sweep})
+    children = results.children(sweep)
     if not children:
         exists = any(run.run_id == sweep for run in results.runs(kind="sweep"))
         raise UserError(f"the sweep {sweep} has no runs" if exists else f"there is no sweep {sweep}")

@@ -25,7 +25,7 @@ from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Objective
-from hypar_exp.tracking.recorder import Recorder
+from hypar_exp.tracking.store import Recorder
 
 PASS = "pass"
 """The knob that says what a step is; a keyword of Python, so it is no field of a class."""
@@ -107,15 +107,13 @@ def compose_recorder(overrides: Sequence[str]) -> Recorder:
 
     Raises:
         HydraException: an override that cannot be composed.
-        UserError: a value of the wrong type or out of range, or a store that cannot be used.
+        UserError: a value of the wrong type or out of range.
     """
     from hydra import compose, initialize_config_dir
 
     register()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
-        recorder = cast(Recorder, build_object(compose("config", list(overrides)), "tracking"))
-    recorder.check()
-    return recorder
+        return cast(Recorder, build_object(compose("config", list(overrides)), "tracking"))
 
 
 def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:

@@ -11,15 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from hypar_exp.experiments.evaluation import Result, call
 from hypar_exp.experiments.job import Job
-from hypar_exp.networks import network_yaml
-from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
-from hypar_exp.reporting import console
-from hypar_exp.reporting.exploration import exploration_artifacts
-from hypar_exp.reporting.layer_table import layer_csv
-from hypar_exp.reporting.plan_picture import plan_svg
-from hypar_exp.reporting.yaml_text import to_yaml
-from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
-from hypar_exp.tracking.run_record import (
+from hypar_exp.experiments.run_record import (
     baseline_metrics_of,
     exploration_metrics_of,
     gap_metrics_of,
@@ -27,8 +19,17 @@ from hypar_exp.tracking.run_record import (
     not_fitting_metrics_of,
     params_of,
     run_name,
+    source,
     tags_of,
 )
+from hypar_exp.networks import network_yaml
+from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
+from hypar_exp.reporting import console
+from hypar_exp.reporting.exploration import exploration_artifacts
+from hypar_exp.reporting.layer_table import layer_csv
+from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.reporting.yaml_text import to_yaml
+from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,12 @@ def record_of(
         call: calls the functions that depend on nothing but their arguments.
     """
     artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
-    tags = tags_of(values, origin.experiment, origin.parent_id)
+    tags = tags_of(values, origin.experiment)
     metrics = []
+    description = None
     if isinstance(error, DoesNotFitError):
-        tags |= {"outcome": "does not fit", "mlflow.note.content": str(error)}
+        tags["outcome"] = "does not fit"
+        description = str(error)
         metrics = not_fitting_metrics_of(error)
     elif error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"
@@ -82,16 +85,19 @@ def record_of(
         artifacts |= _artifacts(job, result)
         if "layers" not in values["network"]:  # they are in a file that may change or go
             artifacts["network.yaml"] = call(network_yaml, job.network)
-        tags["mlflow.note.content"] = _description(job, result)
+        description = _description(job, result)
     return RunRecord(
         name=" ".join(overrides)[:250] if job is None else run_name(values, overrides),
-        status=RunStatus.FINISHED if error is None else RunStatus.of(error),
+        status=RunStatus.FINISHED if error is None or isinstance(error, DoesNotFitError) else RunStatus.of(error),
         start_time_ms=started_ms,
         end_time_ms=now_ms(),
         params=params_of(values),
         tags=tags,
         metrics=tuple(metrics),
         artifacts=artifacts,
+        description=description,
+        parent_id=origin.parent_id,
+        **source(),
     )
 
 

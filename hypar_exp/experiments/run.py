@@ -10,12 +10,12 @@ from hypar_exp.errors import UserError
 from hypar_exp.experiments.evaluation import Result, evaluate
 from hypar_exp.experiments.job import Job, build_job
 from hypar_exp.experiments.record import Origin, record_of, resolved, step_of, title_of
+from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
 from hypar_exp.planning import DoesNotFitError
 from hypar_exp.reporting import console
 from hypar_exp.reporting.exploration import show_exploration
 from hypar_exp.reporting.progress import PlanCounter
-from hypar_exp.tracking.recorder import now_ms
-from hypar_exp.tracking.run_record import KNOBS_OF_THE_COMMAND
+from hypar_exp.tracking.store import now_ms
 
 
 def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 
 import hypar_exp
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.run_record import VERSION_TAG
 from hypar_exp.paper.figures.style import rendered
 from hypar_exp.paper.finding import Finding
 from hypar_exp.paper.items import Item
 from hypar_exp.paper.markdown_page import section
 from hypar_exp.paper.table import CLASSES
 from hypar_exp.sweeps.preset import Preset
-from hypar_exp.tracking import Metric, Recorder, RunRecord, RunStatus, StoredRun
-from hypar_exp.tracking.recorder import now_ms
-from hypar_exp.tracking.run_record import VERSION_TAG
+from hypar_exp.tracking import Metric, RunRecord, RunStatus, Store, StoredRun
+from hypar_exp.tracking.store import now_ms
 
 INPUTS_TAG, CONFIGURATIONS = "reproduction.inputs", "configurations.txt"
 """On a sweep's parent: what its preset was made of, and a file with the configurations' hashes that it then meant."""
@@ -35,7 +35,7 @@ class Reproduction:
         store, ui_command: what the store is and what opens it, known once something was reproduced.
     """
 
-    recorder: Recorder
+    recorder: Store
     overrides: Sequence[str]
     may_run: bool
     tell: Callable[[str], None]
@@ -107,8 +107,6 @@ class Reproduction:
         if parent.tags.get(INPUTS_TAG) != preset.inputs_hash:
             addition = _with_finding(addition, finding, preset, wanted)
         recorded = self.recorder.amend(parent.run_id, addition)
-        if recorded is None:
-            return finding
         self.store, self.ui_command = recorded.store, recorded.ui_command
         return replace(finding, sweep_url=recorded.url)
 
@@ -184,7 +182,8 @@ def _with_finding(record: RunRecord, finding: Finding, preset: Preset, wanted: S
     ]
     return replace(
         record,
-        tags={INPUTS_TAG: preset.inputs_hash, "mlflow.note.content": section(finding, picture=False)},
+        tags={INPUTS_TAG: preset.inputs_hash},
+        description=section(finding, picture=False),
         metrics=tuple(metrics),
         artifacts={**finding.files, CONFIGURATIONS: "\n".join(wanted) + "\n"},
     )

@@ -23,7 +23,7 @@ from hypar_exp.planning import (
 )
 from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.simulation import Comparison, StepReport
-from hypar_exp.tracking.recorder import RecordedRun
+from hypar_exp.tracking.store import RecordedRun
 from hypar_exp.units import percent, quantity, significant
 
 Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | None]

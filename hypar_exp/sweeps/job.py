@@ -16,7 +16,7 @@ from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.outcome import Outcome, leave
 from hypar_exp.sweeps.stopping import mark_begun
-from hypar_exp.tracking.recorder import Recorder, RunRecord, RunStatus, now_ms
+from hypar_exp.tracking.store import Recorder, RunRecord, RunStatus, now_ms
 
 
 def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:

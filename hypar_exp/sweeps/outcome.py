@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hypar_exp.tracking.recorder import RunStatus
+from hypar_exp.tracking.store import RunStatus
 
 FOLDER = "outcomes"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hypar_exp.experiments.run_record import source, source_tags
 from hypar_exp.reporting.sweep_chart import chart_png
 from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.results import csv_of, parquet_of, table_of
-from hypar_exp.tracking.recorder import Metric, RunRecord, RunStatus, now_ms
-from hypar_exp.tracking.run_record import source_tags
+from hypar_exp.tracking.store import Metric, RunRecord, RunStatus, now_ms
 
 GRID_TAG = "sweep_hash"
 """The same for sweeps over the same values: one that ended early is continued under its own parent."""
@@ -84,6 +84,7 @@ def opening(grid: Grid, preset: str | None, folder: str) -> RunRecord:
         end_time_ms=now_ms(),
         params={axis.key: ", ".join(axis.values) for axis in grid.axes},
         tags=tags,
+        **source(),
     )
 
 
@@ -111,7 +112,7 @@ def closing(
             for place, (_, outcome) in enumerate(results.jobs, 1)
             if column.key in outcome.metrics
         ]
-    tags = {"mlflow.note.content": markdown(results.axes, results.rows), "runs_left": str(results.left)}
+    tags = {"runs_left": str(results.left)}
     return RunRecord(
         name=name,
         status=status,
@@ -121,6 +122,18 @@ def closing(
         tags=tags if error is None else tags | {"error": error},
         metrics=tuple(metrics),
         artifacts=files,
+        description=markdown(results.axes, results.rows),
+    )
+
+
+def whole(opening: RunRecord, closing: RunRecord) -> RunRecord:
+    """Both records of a parent run as one."""
+    return replace(
+        closing,
+        start_time_ms=opening.start_time_ms,
+        params=opening.params,
+        tags={**opening.tags, **closing.tags},
+        **source(),
     )
 
 

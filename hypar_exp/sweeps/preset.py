@@ -15,9 +15,9 @@ from omegaconf import DictConfig, OmegaConf
 
 import hypar_exp
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.run_record import config_hash, params_of
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.sweeps.axes import grid_of
-from hypar_exp.tracking.run_record import config_hash, params_of
 
 MOST_JOBS = 100_000
 

@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
+from hypar_exp.experiments.run_record import HEADLINES
 from hypar_exp.sweeps.outcome import Outcome
-from hypar_exp.tracking.run_record import HEADLINES
 
 Cell = str | float | int | None
 

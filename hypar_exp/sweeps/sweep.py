@@ -11,6 +11,7 @@ from omegaconf import DictConfig
 
 from hypar_exp.errors import SweepError
 from hypar_exp.experiments.job import build_object
+from hypar_exp.experiments.run_record import VERSION_TAG, source_tags
 from hypar_exp.reporting.console import console, show_recorded
 from hypar_exp.reporting.progress import ProgressLine
 from hypar_exp.reporting.sweep_table import show_runs
@@ -18,10 +19,8 @@ from hypar_exp.sweeps import parent
 from hypar_exp.sweeps.axes import Grid, values_of
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.parent import SweepResults, View
-from hypar_exp.tracking.recorder import RecordedRun, Recorder, RunStatus
 from hypar_exp.tracking.repair import repair
-from hypar_exp.tracking.results import StoredRun
-from hypar_exp.tracking.run_record import PARENT_TAG, VERSION_TAG, source_tags
+from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, store_of
 
 MOST_FAILURES = 20
 """More failures than this are left to the file."""
@@ -53,6 +52,7 @@ class Sweep:
         self.recorder.check()
         self._parent: RecordedRun | None = None
         self._to_continue: StoredRun | None = None
+        self._to_record_at_end: RunRecord | None = None
         self._progress = ProgressLine(len(self.jobs))
         self._done = self._failed = 0
 
@@ -72,9 +72,10 @@ class Sweep:
         A preset's sweep takes its own preset's runs only, so that the runs of each are together. What dead processes
         left RUNNING is closed first. The last parent of this very grid is continued if it ended early.
         """
-        repair(self.recorder)
+        store = store_of(self.recorder)
+        repair(store)
         tags = {VERSION_TAG: source_tags()[VERSION_TAG]} | ({"experiment": self.preset} if self.preset else {})
-        stored = self.recorder.results().runs(**tags)
+        stored = store.results().runs(**tags)
         finished = {run.tags.get("config_hash"): run for run in stored if run.status == RunStatus.FINISHED}
         for at, config_hash in enumerate(hashes):
             if config_hash in finished:
@@ -93,7 +94,7 @@ class Sweep:
         """Configuration hash -> outcome of the runs that are recorded under the parent."""
         if self._parent is None:
             return {}
-        stored = self.recorder.results().runs(**{PARENT_TAG: self._parent.run_id})
+        stored = store_of(self.recorder).results().children(self._parent.run_id)
         return {run.tags["config_hash"]: _outcome_of(run, at) for at, run in enumerate(stored)}
 
     def show_progress(self, *, at_end: bool = False) -> None:
@@ -111,10 +112,12 @@ class Sweep:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         opening = parent.opening(self.grid, self.preset, str(self.folder))
-        if self._to_continue is not None:
+        if isinstance(self.recorder, Store) and self._to_continue is not None:
             self._parent = self.recorder.amend(self._to_continue.run_id, opening)
-        elif self.left:
+        elif isinstance(self.recorder, Store) and self.left:
             self._parent = self.recorder.record(opening)
+        elif self.left:
+            self._to_record_at_end = opening  # a recorder of ended runs only
         try:
             yield
         except Exception as error:
@@ -137,8 +140,11 @@ class Sweep:
         files = parent.tables_of(results) | self._view.pictures(results, self.name)
         for name, content in files.items():
             (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        if self._parent is not None:
-            self.recorder.amend(self._parent.run_id, parent.closing(self.name, status, results, files, error))
+        closing = parent.closing(self.name, status, results, files, error)
+        if isinstance(self.recorder, Store) and self._parent is not None:
+            self.recorder.amend(self._parent.run_id, closing)
+        elif self._to_record_at_end is not None:
+            self._parent = self.recorder.record(parent.whole(self._to_record_at_end, closing))
         show_runs(self.name, results.axes, self._view.rows(results))
         out = console()
         if status is RunStatus.KILLED:

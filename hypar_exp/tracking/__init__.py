@@ -1,16 +1,21 @@
 """Tracking: recorders of runs; the only room that knows MLflow."""
 
-from hypar_exp.tracking.recorder import (
+from hypar_exp.tracking.server.recorder import ServerRecorder
+from hypar_exp.tracking.sqlite.recorder import SqliteRecorder
+from hypar_exp.tracking.store import (
     Metric,
     NoRecorder,
     RecordedRun,
     Recorder,
+    Results,
     RunRecord,
     RunStatus,
+    Store,
+    StoredRun,
+    StoreError,
+    record_all,
+    store_of,
 )
-from hypar_exp.tracking.results import Results, StoredRun
-from hypar_exp.tracking.server_recorder import ServerRecorder
-from hypar_exp.tracking.sqlite_recorder import SqliteRecorder
 
 __all__ = [
     "Metric",
@@ -22,5 +27,9 @@ __all__ = [
     "RunStatus",
     "ServerRecorder",
     "SqliteRecorder",
+    "Store",
+    "StoreError",
     "StoredRun",
+    "record_all",
+    "store_of",
 ]

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from hypar_exp.tracking.recorder import RunRecord
+from hypar_exp.tracking import mlflow_tags
+from hypar_exp.tracking.store import RunRecord
 
 LONGEST_KEY, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
 
 
 def within_limits(run: RunRecord) -> RunRecord:
-    """The run as a store takes it: other characters in keys become `_`, and what is too long ends in `...`.
+    """The run as MLflow takes it: its fields as tags, `_` for other characters in keys, `...` after what is too long.
 
     The whole configuration is an artifact, so nothing is lost by it.
     """
@@ -21,7 +22,7 @@ def within_limits(run: RunRecord) -> RunRecord:
         run,
         name=cut(run.name, LONGEST_KEY),
         params=_cut_all(run.params, LONGEST_PARAM),
-        tags=_cut_all(run.tags, LONGEST_TAG),
+        tags=_cut_all(mlflow_tags.tags_of(run), LONGEST_TAG),
         metrics=tuple(
             metric
             if storable_key(metric.key) == metric.key

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hypar_exp.tracking.results import SqliteResults
+from hypar_exp.tracking import SqliteRecorder
 from tests.conftest import Command
 
 
@@ -15,13 +15,14 @@ def test_a_run_with_its_gap(command: Command, tmp_path: Path) -> None:
     shown = command("network=vgg_a", "array.levels=6", "gap=true").stdout
     gap = "1.91 % above the least communication over all levels at once, whose plan differs in 1 of 66 choices"
     assert f"Optimality gap: {gap}." in shown
-    results = SqliteResults(tmp_path / "outputs" / "mlflow.db", "hypar_exp")
+    results = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results()
     (run,) = results.runs()
     assert run.metrics["optimality_gap"] == pytest.approx(0.01905, abs=1e-5)
     excess = run.metrics["communication_bytes"] / run.metrics["optimal/communication_bytes"] - 1
     assert excess == pytest.approx(run.metrics["optimality_gap"])
     assert results.artifact(run, "optimal_plan.csv").startswith("level,conv1_1,")
-    assert gap in run.tags["mlflow.note.content"]
+    assert run.description is not None
+    assert gap in run.description
 
 
 def test_the_preset_draws_the_gap_over_levels_and_batch_sizes(command: Command, tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_a_sweep_counts_the_runs_without_a_plan_that_fits(command: Command, tmp_
         "-m", "strategy=hypar,optimal", "array.levels=0,1,2", "array.enforce_memory=true", "baseline=null", timeout=300
     ).stdout
     assert shown.count("does not fit") == 3
-    results = SqliteResults(tmp_path / "outputs" / "mlflow.db", "hypar_exp")
+    results = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results()
     (parent,) = results.runs(kind="sweep")
     children = [run for run in results.runs() if run.parent_id == parent.run_id]
     ended = {f"{run.params['strategy.name']} {run.params['array.levels']}": run for run in children}
@@ -68,7 +69,7 @@ def test_a_single_run_without_a_plan_that_fits(command: Command, tmp_path: Path)
     assert done.stderr.startswith("hypar_exp: no plan of network vgg_e fits: each of 2^0 accelerators needs at least")
     done = command("array.levels=1", "array.enforce_memory=true", "tracking=none", expect=2)
     assert "the plan of strategy hypar does not fit: an accelerator needs 8.05 GB and has 8.00 GB" in done.stderr
-    (run,) = SqliteResults(tmp_path / "outputs" / "mlflow.db", "hypar_exp").runs()
+    (run,) = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
     assert (run.status, run.tags["outcome"], run.metrics["fits_in_memory"]) == ("FINISHED", "does not fit", 0)
 
 

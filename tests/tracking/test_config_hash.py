@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hypar_exp.tracking.run_record import config_hash
+from hypar_exp.experiments.run_record import config_hash
 
 
 def config(**changes: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypar_exp.tracking.run_record import params_of
+from hypar_exp.experiments.run_record import params_of
 
 
 def test_many_layers_are_one_param() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hypar_exp.errors import UserError
-from hypar_exp.tracking import Metric, NoRecorder, RunRecord, RunStatus, SqliteRecorder
+from hypar_exp.tracking import Metric, NoRecorder, RunRecord, RunStatus, SqliteRecorder, store_of
 
 
 def record(name: str, **tags: str) -> RunRecord:
@@ -45,4 +45,4 @@ def test_stores_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read: file is not a database"):
         SqliteRecorder(database=str(tmp_path / "runs.db")).results().runs()
     with pytest.raises(UserError, match="tracking=none keeps no runs to read"):
-        NoRecorder().results()
+        store_of(NoRecorder())

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hypar_exp.tracking import SqliteRecorder, mlflow_client, sqlite_writer
+from hypar_exp.errors import UserError
+from hypar_exp.tracking import SqliteRecorder, mlflow_client
+from hypar_exp.tracking.sqlite import schema
 from tests.tracking.records import a_run, odd_runs
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -30,7 +33,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pat
     recorder.record_many(runs[1:])
     client.mkdir()
     mlflow = mlflow_client.connect(f"sqlite:///{client}/mlflow.db")
-    experiment = mlflow_client.experiment_id(mlflow, "hypar_exp", (client / "artifacts").as_uri())
+    experiment = mlflow_client.experiment_id(mlflow, "hypar_exp", "", (client / "artifacts").as_uri())
     for run in runs:
         mlflow_client.write_run(mlflow, experiment, run)
     yield direct, client
@@ -85,16 +88,22 @@ def test_search_runs_gives_the_same_table(stores: tuple[Path, Path]) -> None:
     assert len(tables[0]) == len(odd_runs())
 
 
-def test_a_deleted_experiment_is_one_sentence(tmp_path: Path) -> None:
-    recorder = SqliteRecorder(database=str(tmp_path / "mlflow.db"), artifacts=str(tmp_path / "artifacts"))
+@pytest.mark.parametrize("folder", ["plain", "50%20 of $x?"])
+def test_the_sentence_on_a_deleted_experiment_says_how_to_restore_it(tmp_path: Path, folder: str) -> None:
+    database = tmp_path / folder / "mlflow.db"
+    recorder = SqliteRecorder(database=str(database), artifacts=str(tmp_path / "artifacts"))
     recorded = recorder.record(a_run())
-    mlflow_client.connect(recorder.uri).delete_experiment(recorded.experiment_id)
-    with pytest.raises(Exception, match="experiment 'hypar_exp' was deleted; restore it with 'mlflow experiments rest"):
+    with mlflow_client.database_uri(database) as uri:
+        mlflow_client.connect(uri).delete_experiment(recorded.experiment_id)
+    with pytest.raises(UserError, match=r"'hypar_exp' was deleted; set .* or restore it: ") as refused:
         recorder.record(a_run())
+    advice = str(refused.value).partition("restore it: ")[2]
+    subprocess.run(["bash", "-c", advice], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    assert recorder.record(a_run()).experiment_id == recorded.experiment_id
 
 
 def test_an_untested_schema_is_left_to_the_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_writer, "TESTED_REVISIONS", ())
+    monkeypatch.setattr(schema, "TESTED_REVISIONS", ())
     recorder = SqliteRecorder(database=str(tmp_path / "mlflow.db"), artifacts=str(tmp_path / "artifacts"))
     recorded = recorder.record(a_run())
     assert recorded.note is not None
@@ -105,7 +114,7 @@ def test_an_untested_schema_is_left_to_the_client(tmp_path: Path, monkeypatch: p
 def test_the_tested_schema_is_the_installed_mlflow_s(stores: tuple[Path, Path]) -> None:
     with contextlib.closing(sqlite3.connect(stores[1] / "mlflow.db")) as connection:
         (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    assert revision in sqlite_writer.TESTED_REVISIONS
+    assert revision in schema.TESTED_REVISIONS
 
 
 def test_a_batch_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
@@ -18,7 +17,7 @@ from hypar_exp.sweeps.composition import Composed, Composer
 from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import outcome_of
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
+from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms, record_all
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -121,11 +120,11 @@ class Batches:
 
     def _record(self) -> None:
         try:
-            recorded = self._sweep.recorder.record_many([record for _, _, record, _ in self._waiting])
+            recorded = record_all(self._sweep.recorder, [record for _, _, record, _ in self._waiting])
         except Exception as refused:
             self._record_one_by_one(refused)
         else:
-            for (at, number, record, error), kept in zip_longest(self._waiting, recorded):
+            for (at, number, record, error), kept in zip(self._waiting, recorded, strict=True):
                 run_id = None if kept is None else kept.run_id
                 self._sweep.note(at, outcome_of(record, number, error, run_id, record.status))
         self._waiting = []

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from omegaconf import DictConfig, OmegaConf
 
+from hypar_exp.experiments.run_record import config_hash
 from hypar_exp.reporting.console import console
 from hypar_exp.sweeps.axes import values_of
 from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.run_record import config_hash
 
 
 def conduct(sweep: Sweep, config: DictConfig, composer: Composer, run: Callable[[Sequence[int]], None]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.run_record import config_hash
 from hypar_exp.reporting.console import console
 from hypar_exp.reporting.search_chart import Point, search_png
 from hypar_exp.reporting.sweep_table import Row
@@ -21,7 +22,6 @@ from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
 from hypar_exp.sweeps.search.study import Study
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.run_record import config_hash
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader

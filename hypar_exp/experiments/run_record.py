@@ -10,17 +10,17 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import hypar_exp
 from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
-from hypar_exp.tracking.recorder import Metric
+from hypar_exp.tracking.store import Metric
 
 KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
-VERSION_TAG, PARENT_TAG = "hypar_exp.version", "mlflow.parentRunId"
+VERSION_TAG = "hypar_exp.version"
 TOLD = (
     *("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra"),
     *("experiment=", "case=", *(f"{knob}=" for knob in KNOBS_OF_THE_COMMAND)),
@@ -121,8 +121,8 @@ def exploration_metrics_of(exploration: Exploration) -> list[Metric]:
     return [Metric(key, value) for key, value in totals.items()]
 
 
-def tags_of(config: Mapping[str, Any], experiment: str | None, parent_id: str | None) -> dict[str, str]:
-    """Tags to find a run by, and where it came from: its preset, and the run of the sweep that it is a child of."""
+def tags_of(config: Mapping[str, Any], experiment: str | None) -> dict[str, str]:
+    """Tags to find a run by, and where it came from: its preset."""
     tags = {
         "network": _name(config, "network"),
         "strategy": _name(config, "strategy"),
@@ -132,22 +132,27 @@ def tags_of(config: Mapping[str, Any], experiment: str | None, parent_id: str | 
     }
     if experiment is not None:
         tags["experiment"] = experiment
-    if parent_id is not None:
-        tags[PARENT_TAG] = parent_id
     return tags
 
 
 def source_tags() -> dict[str, str]:
-    """Tags that say who and what made a run, and which process, so that a run which it left open can be told."""
-    tags = {
-        VERSION_TAG: hypar_exp.__version__,
-        PROCESS_TAG: this_process(),
-        "mlflow.user": _user(),
-        "mlflow.source.name": "hypar_exp",
-        "mlflow.source.type": "LOCAL",
-    }
+    """Tags that say what made a run, and which process, so that a run which it left open can be told."""
+    tags = {VERSION_TAG: hypar_exp.__version__, PROCESS_TAG: this_process()}
     commit = git_commit()
-    return tags | ({"mlflow.source.git.commit": commit, "git_commit": commit} if commit else {})
+    return tags | ({"git_commit": commit} if commit else {})
+
+
+class Source(TypedDict):
+    """The fields of a `RunRecord` that say who and what made it."""
+
+    user: str
+    source: str
+    commit: str | None
+
+
+def source() -> Source:
+    """Who and what makes the runs of this process."""
+    return {"user": _user(), "source": "hypar_exp", "commit": git_commit()}
 
 
 def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:

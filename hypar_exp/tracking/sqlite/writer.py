@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import posixpath
 import secrets
 import shutil
 import sqlite3
@@ -18,19 +17,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hypar_exp.tracking.artifact_files import local_folder, write_files
 from hypar_exp.tracking.limits import within_limits
-from hypar_exp.tracking.recorder import RunRecord, RunStatus, now_ms
+from hypar_exp.tracking.locations import is_local, local_folder, write_files
 from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
+from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
-TESTED_REVISIONS = ("dc11669786a5",)
-"""The schemas whose rows were compared with those of MLflow's client; the one of MLflow 3.17."""
 LARGEST_FLOAT = 1.7976931348623157e308
 """What MLflow stores for infinity."""
 
 
-def experiment(connection: sqlite3.Connection, name: str, artifact_location: str) -> tuple[str, str]:
+def experiment(connection: sqlite3.Connection, name: str, artifact_location: str, store: str) -> tuple[str, str]:
     """The id and the artifact location of an experiment, which is made if it is not there.
+
+    Args:
+        connection: from `database.connect`.
+        name: the experiment's.
+        artifact_location: of an experiment that is made.
+        store: what a command begins with to use the store, for the sentence on a deleted experiment.
 
     Raises:
         UserError: the experiment was deleted.
@@ -51,12 +54,12 @@ def experiment(connection: sqlite3.Connection, name: str, artifact_location: str
         row = connection.execute(select, [name]).fetchone()
     experiment_id, location, stage = row
     if stage != "active":
-        raise deleted_experiment(name, str(experiment_id))
+        raise deleted_experiment(name, str(experiment_id), store)
     return str(experiment_id), str(location)
 
 
 def write_runs(
-    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, runs: Sequence[RunRecord]
+    connection: sqlite3.Connection, experiment_id: str, artifacts: Path, runs: Sequence[RunRecord]
 ) -> list[str]:
     """Write runs in one transaction and return their ids.
 
@@ -64,21 +67,20 @@ def write_runs(
     that dies in between leaves folders that no run refers to; they do no harm.
 
     Args:
-        connection: from `sqlite_database.connect`.
-        experiment_id, artifact_location: of an active experiment; the location is a folder of this machine.
-        runs: ended runs.
+        connection: from `database.connect`.
+        experiment_id: of an active experiment.
+        artifacts: the folder below which every run has one of its own.
+        runs: the records.
     """
     run_ids = [_new_run_id() for _ in runs]
     written: list[Path] = []
     try:
         for run_id, run in zip(run_ids, runs, strict=True):
             if run.artifacts:
-                written.append(local_folder(posixpath.join(artifact_location, run_id)))
+                written.append(artifacts / run_id)
                 write_files(written[-1] / "artifacts", run.artifacts)
         with transaction(connection):
-            _insert(
-                connection, experiment_id, artifact_location, dict(zip(run_ids, map(within_limits, runs), strict=True))
-            )
+            _insert(connection, experiment_id, artifacts, dict(zip(run_ids, map(within_limits, runs), strict=True)))
     except BaseException:
         for folder in written:
             shutil.rmtree(folder, ignore_errors=True)
@@ -88,8 +90,11 @@ def write_runs(
     return run_ids
 
 
-def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> str:
+def amend_run(connection: sqlite3.Connection, artifacts: Path, run_id: str, run: RunRecord) -> str:
     """Give a run another status, and add to it, in one transaction; returns the id of its experiment.
+
+    Files are written below `artifacts` only: where a database that was moved, or is somebody else's, says that the run
+    has its files elsewhere, those are copied from there and the run has them here.
 
     Raises:
         UserError: there is no such run.
@@ -97,9 +102,14 @@ def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> st
     row = connection.execute("SELECT experiment_id, artifact_uri FROM runs WHERE run_uuid = ?", [run_id]).fetchone()
     if row is None:
         raise no_such_run(run_id)
+    here = artifacts / run_id / "artifacts"
     if run.artifacts:
-        write_files(local_folder(row[1]), run.artifacts)
+        if row[1] != here.as_uri() and is_local(row[1]) and local_folder(row[1]).is_dir():
+            shutil.copytree(local_folder(row[1]), here, dirs_exist_ok=True)
+        write_files(here, run.artifacts)
     with transaction(connection):
+        if run.artifacts:
+            connection.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", [here.as_uri(), run_id])
         end_time_ms = None if run.status is RunStatus.RUNNING else run.end_time_ms
         connection.execute(
             "UPDATE runs SET status = ?, end_time = ? WHERE run_uuid = ?", [str(run.status), end_time_ms, run_id]
@@ -107,6 +117,28 @@ def amend_run(connection: sqlite3.Connection, run_id: str, run: RunRecord) -> st
         _insert_values(connection, {run_id: within_limits(run)})
     _count_rows(connection)
     return str(row[0])
+
+
+def relocate_runs(connection: sqlite3.Connection, experiment_name: str, artifacts: Path) -> int:
+    """Let the runs of an experiment whose files are below `artifacts` have them there, and return how many changed."""
+    changed = 0
+    with transaction(connection):
+        row = connection.execute(
+            "SELECT experiment_id FROM experiments WHERE name = ? AND workspace = 'default'", [experiment_name]
+        ).fetchone()
+        if row is None:
+            return 0
+        connection.execute(
+            "UPDATE experiments SET artifact_location = ? WHERE experiment_id = ?", [artifacts.as_uri(), row[0]]
+        )
+        for run_id, uri in connection.execute(
+            "SELECT run_uuid, artifact_uri FROM runs WHERE experiment_id = ?", [row[0]]
+        ).fetchall():
+            here = artifacts / run_id / "artifacts"
+            if uri != here.as_uri() and here.is_dir():
+                connection.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", [here.as_uri(), run_id])
+                changed += 1
+    return changed
 
 
 def _count_rows(connection: sqlite3.Connection) -> None:
@@ -143,9 +175,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _insert(
-    connection: sqlite3.Connection, experiment_id: str, artifact_location: str, runs: Mapping[str, RunRecord]
-) -> None:
+def _insert(connection: sqlite3.Connection, experiment_id: str, artifacts: Path, runs: Mapping[str, RunRecord]) -> None:
     """Runs by their ids."""
     connection.executemany(
         "INSERT INTO runs (run_uuid, name, source_type, source_name, entry_point_name, user_id, status, start_time, "
@@ -159,7 +189,7 @@ def _insert(
                 str(run.status),
                 run.start_time_ms,
                 None if run.status is RunStatus.RUNNING else run.end_time_ms,
-                posixpath.join(artifact_location, run_id, "artifacts"),
+                (artifacts / run_id / "artifacts").as_uri(),
                 experiment_id,
             )
             for run_id, run in runs.items()

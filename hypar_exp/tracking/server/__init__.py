@@ -1,0 +1,1 @@
+"""Runs on an MLflow tracking server."""

@@ -1,0 +1,1 @@
+"""Runs in an MLflow SQLite database of the user's own."""
