@@ -8,10 +8,12 @@ gc.disable()  # until the first job: imports make no garbage, and looking for it
 
 import importlib
 import sys
+from pathlib import Path
 
 import hydra
 from omegaconf import DictConfig
 
+from hypar_exp.cli.arguments import overrides_first, version
 from hypar_exp.cli.endings import job_errors, run_command
 from hypar_exp.experiments.job import register
 from hypar_exp.experiments.record import Origin
@@ -47,9 +49,15 @@ COMMANDS = ("compare", "reproduce", "runs", "show")
 
 def main() -> None:
     """The command `hypar-exp`."""
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, "")  # a package beside the user is found as it is by `python -m hypar_exp`
     if sys.argv[1:2] and sys.argv[1] in COMMANDS:
         command = importlib.import_module(f"hypar_exp.cli.{sys.argv.pop(1)}")
         command.main()
+    if "--version" in sys.argv:
+        print(version())
+        return
+    sys.argv[1:] = overrides_first(sys.argv[1:])
     run_command(run_job)
 
 

@@ -13,19 +13,47 @@ def require_number(owner: str, spec: object, *names: str, above: float | None = 
     """Every named field is a finite number above `above` (None: at least 0) and at most `most`."""
     for name in names:
         value: Any = getattr(spec, name)
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        number = _is_finite(value)
         low = f"above {above:g}" if above is not None else "of at least 0"
         if not number or value > most or (value < 0 if above is None else value <= above):
             high = "" if math.isinf(most) else f" and at most {most:g}"
-            raise UserError(f"{owner}.{name} must be a finite number {low}{high} (got {value!r})")
+            raise UserError(f"{owner}.{name} must be a finite number {low}{high} (got {shortened(value)})")
 
 
-def require_whole(owner: str, name: str, value: Any, *, least: int, most: int | None = None) -> None:
+MOST_WHOLE = 2**53
+"""Larger whole numbers are not all different as floats, and no database holds them."""
+
+
+def require_whole(owner: str, name: str, value: Any, *, least: int, most: int = MOST_WHOLE) -> None:
     """`value` is a whole number from `least` to `most`."""
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise UserError(f"{owner}.{name} must be a whole number {allowed} (got {value!r})".removeprefix("."))
+    if not whole or not least <= value <= most:
+        allowed = (
+            f"from {least} to {most}" if most != MOST_WHOLE or (whole and value > most) else f"of at least {least}"
+        )
+        raise UserError(f"{owner}.{name} must be a whole number {allowed} (got {shortened(value)})".removeprefix("."))
+
+
+LONGEST_VALUE = 60
+
+
+def shortened(value: Any) -> str:
+    """A value as a sentence quotes it: a very long one by its beginning."""
+    text = f"a number of {math.log10(abs(value)):.0f} digits" if _is_huge(value) else repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) >= 10**LONGEST_VALUE
+
+
+def _is_finite(value: Any) -> bool:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def checked_coefficients(owner: str, coefficients: Mapping[str, float], known: Sequence[str]) -> list[float]:
@@ -33,7 +61,6 @@ def checked_coefficients(owner: str, coefficients: Mapping[str, float], known: S
     for key, value in coefficients.items():
         if key not in known:
             raise UserError(f"{owner} has no key '{key}'{did_you_mean(str(key), known)}")
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value < math.inf:
-            raise UserError(f"{owner}.{key} must be a finite number of at least 0 (got {value!r})")
+        if not _is_finite(value) or value < 0:
+            raise UserError(f"{owner}.{key} must be a finite number of at least 0 (got {shortened(value)})")
     return [float(coefficients.get(key, 0.0)) for key in known]

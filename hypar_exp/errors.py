@@ -19,7 +19,8 @@ class UserError(Exception):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Near matches of a misspelled word, as the end of an error sentence ('' when nothing is known)."""
     candidates = sorted({str(name) for name in known})
-    near = difflib.get_close_matches(word, candidates, n=3, cutoff=0.5)
+    folded = {name.casefold(): name for name in candidates}
+    near = [folded[name] for name in difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.5)]
     if near:
         return f"; did you mean {' or '.join(near)}?"
     return f"; known: {', '.join(candidates)}" if candidates and len(candidates) <= LONGEST_LIST else ""

@@ -29,6 +29,7 @@ def run_command(command: Callable[[], object]) -> NoReturn:
     """
     full_error = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands its errors on instead of printing them its own way
+    os.environ["MPLBACKEND"] = "agg"  # pictures go to files; the name of another, or of none, ends in a traceback
     signal.signal(signal.SIGTERM, _terminate)
     try:
         command()

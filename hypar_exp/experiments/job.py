@@ -8,6 +8,8 @@ strategy, topology or hardware is checked in the same way, with no registry to e
 from __future__ import annotations
 
 import dataclasses
+import types
+import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,7 @@ from hydra.errors import InstantiationException
 from omegaconf import MISSING, DictConfig, ListConfig, OmegaConf, open_dict
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from hypar_exp.checks import require_whole
+from hypar_exp.checks import require_whole, shortened
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
@@ -27,6 +29,22 @@ from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Objective
 from hypar_exp.tracking.store import Recorder
 
+TARGETS = {
+    "network": "hypar_exp.networks.build",
+    "hardware": "hypar_exp.simulation.Hardware",
+    "accounting": "hypar_exp.simulation.Accounting",
+}
+"""What makes the groups of which there is one form: their files need not name it."""
+PARTS = {
+    "network": ("layers", "edges"),
+    "strategy": ("name", "plan"),
+    "objective": ("name", "costs"),
+    "array": ("name", "levels"),
+    "hardware": ("name", "element_bytes"),
+    "accounting": ("name", "communication"),
+    "tracking": ("check", "record"),
+}
+"""What the object of each group has at least; a user's own as well."""
 PASS = "pass"
 """The knob that says what a step is; a keyword of Python, so it is no field of a class."""
 PASSES = ("training", "inference")
@@ -175,12 +193,16 @@ def build_object(config: DictConfig, group: str) -> object:
             if OmegaConf.is_missing(node, key) and not OmegaConf.is_interpolation(node, key):
                 raise UserError(f"{group}.{key!s} is not set; give it as {group}.{key!s}=VALUE")
         OmegaConf.resolve(node)
-        if "_target_" not in node:
-            raise UserError(f"{group} must be one of the options of conf/{group} (it has no _target_)")
-        schema = get_object(node._target_)
+        target = node.get("_target_", TARGETS.get(group))
+        if target is None:
+            raise UserError(
+                f"{group} has no _target_, the class or function that makes it, as _target_: my_package.MyClass"
+            )
+        node = cast(DictConfig, OmegaConf.merge({"_target_": target}, node))
+        schema = get_object(target)
         if isinstance(schema, type) and dataclasses.is_dataclass(schema):
             node = _checked(node, schema, group)
-        return cast(object, _made(OmegaConf.to_container(node)))
+        return _checked_parts(cast(object, _made(OmegaConf.to_container(node))), group, target)
     except InstantiationException as error:
         raise UserError(f"{group} cannot be made: {_first_line(error)}") from error
     except TypeError as error:
@@ -191,6 +213,19 @@ def build_object(config: DictConfig, group: str) -> object:
         raise UserError(f"{group}: {_first_line(error)}") from error
     except (ImportError, ValueError) as error:
         raise UserError(f"{group}._target_ cannot be used: {_first_line(error)}") from error
+
+
+def _checked_parts(made: object, group: str, target: str) -> object:
+    """The object of a group, if it is one.
+
+    Raises:
+        UserError: it lacks something that every object of the group has.
+    """
+    for part in PARTS.get(group, ()):
+        if not hasattr(made, part):
+            needed = " and ".join(f"'{name}'" for name in PARTS[group])
+            raise UserError(f"{group}: what {target} makes has no '{part}'; the group {group} needs {needed}")
+    return made
 
 
 def _made(value: Any) -> Any:
@@ -232,18 +267,28 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
     for key in node:
         if key not in known and key != "_target_":
             raise UserError(f"{group} has no key '{key!s}'{did_you_mean(str(key), known)}")
-    for spec in dataclasses.fields(schema):
-        # a type is a class, or text where its module postpones the evaluation of annotations
-        type_names = str(getattr(spec.type, "__name__", spec.type)).split(" | ")
-        if spec.name in node and all(name in _SCALARS for name in type_names):
-            _require_type(f"{group}.{spec.name}", node[spec.name], type_names)
-        if spec.name in node and spec.type in _STRATEGIES:
+    for name, hint in _hints(schema).items():
+        if name not in node:
+            continue
+        key, value = f"{group}.{name}", node[name]
+        if _names_strategies(hint):
             node = node.copy()
-            node[spec.name] = _named_strategies(node[spec.name], f"{group}.{spec.name}")
+            node[name] = value = _named_strategies(value, key)
+        _require_type(key, value, hint)
     return node
 
 
-_STRATEGIES = ("Strategy", "Sequence[Strategy]")
+def _hints(schema: type[Any]) -> Mapping[str, Any]:
+    """The types of a dataclass's fields; those whose names mean nothing in its module are left out."""
+    try:
+        hints = typing.get_type_hints(schema)
+    except NameError:  # imported for a type checker only
+        return {}
+    return {spec.name: hints[spec.name] for spec in dataclasses.fields(schema)}
+
+
+def _names_strategies(hint: Any) -> bool:
+    return Strategy in (hint, *typing.get_args(hint))
 
 
 def _named_strategies(value: Any, key: str) -> Any:
@@ -253,21 +298,32 @@ def _named_strategies(value: Any, key: str) -> Any:
     return _strategy(value, f"for {key}")["strategy"] if isinstance(value, str) else value
 
 
-_SCALARS: dict[str, tuple[tuple[type[Any], ...], str]] = {
-    "int": ((int,), "a whole number"),
-    "float": ((int, float), "a number"),
-    "str": ((str,), "text"),
-    "bool": ((bool,), "true or false"),
-    "None": ((type(None),), "null"),
+_KINDS: Mapping[Any, tuple[tuple[type[Any], ...], str]] = {
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    str: ((str,), "text"),
+    bool: ((bool,), "true or false"),
+    type(None): ((type(None),), "null"),
+    Mapping: ((DictConfig, dict), "a mapping, as in {key: value}"),
+    Sequence: ((ListConfig, list), "a list, as in [one, two]"),
 }
+"""What a configuration can hold: the type of a field, the classes of its values, and the words for it."""
 
 
-def _require_type(key: str, value: Any, type_names: list[str]) -> None:
-    """One of the named types; true and false are no numbers, though Python has it so."""
-    for name in type_names:
-        if isinstance(value, _SCALARS[name][0]) and (name == "bool" or not isinstance(value, bool)):
+def _require_type(key: str, value: Any, hint: Any) -> None:
+    """A value of one of the types that a hint allows; true and false are no numbers, though Python has it so.
+
+    A hint that names anything else than `_KINDS` is the class's own to check.
+    """
+    allowed = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kinds = [typing.get_origin(kind) or kind for kind in allowed]
+    if not all(kind in _KINDS for kind in kinds):
+        return
+    for kind in kinds:
+        if isinstance(value, _KINDS[kind][0]) and (kind is bool or not isinstance(value, bool)):
             return
-    raise UserError(f"{key} must be {' or '.join(_SCALARS[name][1] for name in type_names)} (got {value!r})")
+    words = " or ".join(_KINDS[kind][1] for kind in kinds)
+    raise UserError(f"{key} must be {words} (got {shortened(value)})")
 
 
 def _first_line(error: BaseException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.extras import install_command
 from hypar_exp.paths import CONF_DIR
 
 EXTRA_OF_LAUNCHER = {"joblib": "joblib", "submitit_local": "slurm", "submitit_slurm": "slurm", "ray": "ray"}
@@ -31,7 +33,7 @@ def user_sentence(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} cannot be used: {error.strerror}"
     if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF_MODULE:
-        return f"this needs {error.name}: pip install 'hypar_exp[{EXTRA_OF_MODULE[error.name]}]'"
+        return f"this needs {error.name}: {install_command(EXTRA_OF_MODULE[error.name])}"
     return hydra_sentence(error)
 
 
@@ -40,19 +42,67 @@ def hydra_sentence(error: BaseException) -> str | None:
     if isinstance(error, MissingConfigException):
         return _missing_option(error)
     if isinstance(error, OverrideParseException):
-        return f"the override '{error.override}' cannot be read: {str(error.message).splitlines()[0]}"
+        return _unreadable(str(error.override))
     ambiguous = re.search(r"Ambiguous value for argument '(.+)'", str(error))
     if ambiguous is not None:
         return f"{ambiguous[1]} is several values; add -m to run each of them, or quote it to mean one text"
     if isinstance(error, HydraException | OmegaConfBaseException):
-        return _unknown_key(error) or _wrong_type(error) or _one_line(error)
+        return _not_global(error) or _unknown_key(error) or _wrong_type(error) or _one_line(error)
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         where = f"{mark.name}, line {mark.line + 1}" if mark else "a configuration file"
         return f"{where}: this is not YAML: {error.problem or error.context}"
-    if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
-        return "a configuration group cannot be null; choose one of its options"
-    return None
+    if isinstance(error, ValueError):
+        known = next((sentence for words, sentence in _OF_VALUES.items() if words in str(error)), None)
+        if known is not None:
+            return known
+    return _of_composition(error)
+
+
+_OF_VALUES = {
+    "Config group override must be a string": "a configuration group cannot be null; choose one of its options",
+    "Config group override deletion value": "a group is deleted as ~GROUP, or as ~GROUP=OPTION",
+    "The --resolve flag can only be used": "--resolve goes with --cfg job",
+    "integer string conversion": "a number on the command line has thousands of digits; no value here can be so large",
+}
+"""Words of Python's and Hydra's errors about a value, and what they mean on our command line."""
+
+
+COMPOSERS = ("hydra", "omegaconf")
+"""The packages that put a configuration together, before any work of ours."""
+
+
+def _of_composition(error: BaseException) -> str | None:
+    """An error of Hydra's own code about overrides that it does not expect, as a list for a group."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not frames or not isinstance(error, TypeError | ValueError | AttributeError | RecursionError):
+        return None
+    module = str(frames[-1][0].f_globals.get("__name__", ""))
+    ours = any(str(frame.f_globals.get("__name__", "")).startswith("hypar_exp.experiments") for frame, _ in frames)
+    if ours or module.partition(".")[0] not in COMPOSERS:
+        return None
+    return f"the overrides {' '.join(sys.argv[1:])} cannot be put together: {_one_line(error)}"
+
+
+def _unreadable(override: str) -> str:
+    key, equals, value = override.partition("=")
+    if not equals:
+        options = {option: group for group in _groups() for option in _options(group)}
+        if override in options:
+            return f"'{override}' does not say what it is; did you mean {options[override]}={override}?"
+        return f"'{override}' is not KEY=VALUE{did_you_mean(override, (f'{options[name]}={name}' for name in options))}"
+    return (
+        f"the override '{override}' cannot be read; a value with = # ( ) [ ] {{ }} or a comma is quoted twice: "
+        f"""'{key}="{value}"'"""
+    )
+
+
+def _groups() -> list[str]:
+    return sorted(folder.name for folder in CONF_DIR.iterdir() if folder.is_dir() and folder.name != "hydra")
+
+
+def _options(group: str) -> list[str]:
+    return sorted(file.stem for file in (CONF_DIR / group).glob("*.yaml"))
 
 
 def _missing_option(error: MissingConfigException) -> str:
@@ -60,7 +110,7 @@ def _missing_option(error: MissingConfigException) -> str:
     if not group:
         return f"there is no configuration '{option}'; groups and options are listed by --help"
     if group == "hydra/launcher" and option in EXTRA_OF_LAUNCHER:
-        return f"hydra/launcher={option} needs its plugin: pip install 'hypar_exp[{EXTRA_OF_LAUNCHER[option]}]'"
+        return f"hydra/launcher={option} needs its plugin: {install_command(EXTRA_OF_LAUNCHER[option])}"
     return f"there is no {group} '{option}'{did_you_mean(option, error.options or [])}"
 
 
@@ -69,7 +119,18 @@ def _unknown_key(error: Exception) -> str | None:
     if match is None or not isinstance(error.__cause__, ConfigKeyError | AttributeError | None):
         return None
     key = match[1]
+    if key in _groups():
+        return f"{key} must be one of its options{did_you_mean(key, _options(key))}"
     return f"there is no key '{key}'{did_you_mean(key, set(_known_keys()))}"
+
+
+def _not_global(error: Exception) -> str | None:
+    match = re.search(r"In '((experiment|case|local)/[^']+)'.*Key '\2' not in", " ".join(str(error).split()))
+    if match is None:
+        return None
+    return (
+        f"the file {match[1]}.yaml sets keys of the whole configuration; begin it with the line '# @package _global_'"
+    )
 
 
 def _wrong_type(error: Exception) -> str | None:
@@ -79,7 +140,7 @@ def _wrong_type(error: Exception) -> str | None:
     return f"{cause.full_key}: {str(cause).splitlines()[0]}"
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 

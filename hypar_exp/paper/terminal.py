@@ -24,7 +24,7 @@ def show_finding(finding: Finding) -> None:
     out.print(f"Values: {finding.item.value}.")
     print_uncut(rich_table(finding.table))
     for number, text in finding.shown_notes:
-        out.print(f"[{number}] {text}", markup=False)
+        out.print(f"[{number}] {text}")
     out.print(f"{finding.item.name}: {_words(finding)}.")
 
 

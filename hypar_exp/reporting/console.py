@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -31,8 +33,24 @@ Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | No
 
 @cache
 def console() -> Console:
-    """Standard output; plain where it is not a terminal."""
-    return Console(highlight=False, emoji=False, soft_wrap=True)
+    """Standard output; plain where it is not a terminal, or one that can move no cursor and show no colour.
+
+    What users name is text: no markup is read in it.
+    """
+    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+    return Console(
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=True,
+        width=terminal_width(),
+        force_terminal=False if dumb else None,
+    )
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; COLUMNS counts where it is a number above zero."""
+    return shutil.get_terminal_size().columns
 
 
 def print_uncut(table: Table) -> None:
@@ -94,7 +112,7 @@ def show_report(
         if baseline is not None:
             cells += [shown(baseline[1]), _better(measured, report, baseline[1])]
         table.add_row(label, *cells)
-    console().print(table)
+    print_uncut(table)
     if baseline is not None:
         console().print(f"{strategy} has {comparison_words(Comparison.of(report, baseline[1]), baseline[0])}.")
     if not report.fits_in_memory:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.planning import Exploration, Points, level_names
-from hypar_exp.reporting.console import console
+from hypar_exp.reporting.console import console, print_uncut
 from hypar_exp.reporting.distribution_picture import distribution_svg
 from hypar_exp.units import quantity, significant
 
@@ -27,7 +27,7 @@ def show_exploration(exploration: Exploration) -> None:
         share = f"{100 * faster / exploration.costed:.2f} %"
         table.add_row(name, *_cells(exploration.named, at), f"{faster:,}", share)
     table.add_row("the median", significant(exploration.quantile(0.5)))
-    console().print(table)
+    print_uncut(table)
 
 
 def exploration_artifacts(exploration: Exploration, title: str) -> dict[str, str]:

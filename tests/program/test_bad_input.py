@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+import shlex
 import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from hydra.errors import MissingConfigException
+from packaging.requirements import Requirement
 
 from hypar_exp.experiments.user_errors import hydra_sentence
 from tests.conftest import ROOT, Command
+from tests.forked import Program, forked_program
 
 SENTENCES = {  # override -> how its sentence begins
     "network=vgg_f": "there is no network 'vgg_f'; did you mean vgg_e or vgg_d or vgg_c?",
@@ -43,16 +48,34 @@ SENTENCES = {  # override -> how its sentence begins
     "accounting.macs_resolution=inptu": "accounting.macs_resolution must be input or output (got 'inptu')",
     "hardware=null": "a configuration group cannot be null; choose one of its options",
     "~network": "network is not set; choose it as network=OPTION",
-    "a=b=c": "the override 'a=b=c' cannot be read: ",
+    "a=b=c": "the override 'a=b=c' cannot be read; a value with = # ( ) [ ] { } or a comma is quoted twice: ",
+    "network.path=a#b.onnx": "the override 'network.path=a#b.onnx' cannot be read; a value with = # ( ) [ ] { } or ",
+    "vgg_e": "'vgg_e' does not say what it is; did you mean network=vgg_e?",
+    "network=VGG_E": "there is no network 'VGG_E'; did you mean vgg_e ",
+    "network={a:1}": "network must be one of its options; known: ",
+    "--resolve": "--resolve goes with --cfg job",
+    "~network=1": "a group is deleted as ~GROUP, or as ~GROUP=OPTION",
+    "hydra/launcher=[1,[2]]": "the overrides hydra/launcher=[1,[2]] cannot be put together: ",
+    "accounting.within_layer=4": "accounting.within_layer must be a mapping, as in {key: value} (got 4)",
+    "batch_size=9007199254740993": "batch_size must be a whole number from 1 to 9007199254740992 (got 9007199254740",
+    f"hardware.utilisation={'9' * 400}": "hardware.utilisation must be a finite number above 0 and at most 1 (got a nu",
+    f"hardware.utilisation={'9' * 5000}": "a number on the command line has thousands of digits; no value here can be ",
     "tracking.database=/dev/null/runs.db": "runs cannot be recorded in /dev/null: ",
     "strategy.default=dq": "'default' of strategy ",
 }
 
 
+@pytest.fixture(scope="module")
+def program() -> Iterator[Program]:
+    with forked_program() as program:
+        yield program
+
+
 @pytest.mark.parametrize("override", SENTENCES)
-def test_one_sentence(override: str, command: Command, tmp_path: Path) -> None:
+def test_one_sentence(override: str, program: Program, tmp_path: Path) -> None:
     chosen = ("strategy=dp",) if override.startswith("strategy.") else ()
-    done = command(*chosen, override, expect=2)
+    done = program(*chosen, override, cwd=tmp_path)
+    assert done.returncode == 2
     assert done.stderr.startswith(f"hypar_exp: {SENTENCES[override]}")
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
@@ -85,16 +108,62 @@ def test_the_traceback_is_there_for_those_who_ask(command: Command) -> None:
     assert "MissingConfigException" in done.stderr
 
 
-def test_a_package_that_is_not_installed_names_its_extra(command: Command, tmp_path: Path) -> None:
+def test_a_package_that_is_not_installed_is_told_with_the_command_that_brings_it(
+    command: Command, tmp_path: Path
+) -> None:
     (tmp_path / "optuna.py").write_text("raise ModuleNotFoundError(\"No module named 'optuna'\", name='optuna')\n")
     path = {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
     done = command("experiment=design_space", "tracking=none", expect=2, **path)
-    assert done.stderr == "hypar_exp: this needs optuna: pip install 'hypar_exp[search]'\n"
+    told = re.fullmatch(r"hypar_exp: this needs optuna: (.*)\n", done.stderr)
+    assert told is not None
+    python, *rest = shlex.split(told[1])
+    assert python == sys.executable
+    assert rest[:3] == ["-m", "pip", "install"]
+    requirement = Requirement(rest[3])
+    assert requirement.name == "optuna"
+    assert requirement.specifier.contains(version("optuna")), "what is told is what we are tested with"
 
 
-def test_a_launcher_that_is_not_installed_names_its_extra() -> None:
+def test_a_launcher_that_is_not_installed_is_told_with_the_command_that_brings_it() -> None:
     missing = MissingConfigException("In 'hydra/config': Could not find ...", "hydra/launcher/ray", ["basic"])
-    assert hydra_sentence(missing) == "hydra/launcher=ray needs its plugin: pip install 'hypar_exp[ray]'"
+    sentence = hydra_sentence(missing)
+    assert sentence is not None
+    assert sentence.startswith(f"hydra/launcher=ray needs its plugin: {sys.executable} -m pip install ")
+    assert "hydra-ray-launcher" in sentence
+
+
+OWN_FILES = {  # a file of a user's own -> what it holds, the override that chooses it, and how the sentence begins
+    "experiment/mine.yaml": (
+        "batch_size: 3",
+        "the file experiment/mine.yaml sets keys of the whole configuration; begin it with the line '# @packa",
+    ),
+    "strategy/mine.yaml": (
+        "_target_: own.NoPlan",
+        "strategy: what own.NoPlan makes has no 'plan'; the group strategy ",
+    ),
+    "array/mine.yaml": ("name: mine", "array has no _target_, the class or function that makes it, as _target_: my_pa"),
+}
+
+
+@pytest.mark.parametrize("file", OWN_FILES)
+def test_a_file_of_ones_own_that_lacks_something(file: str, command: Command, tmp_path: Path) -> None:
+    content, sentence = OWN_FILES[file]
+    written = tmp_path / "own" / file
+    written.parent.mkdir(parents=True)
+    written.write_text(f"{content}\n")
+    (tmp_path / "own.py").write_text("class NoPlan:\n    name = 'x'\n")
+    group, option = file.removesuffix(".yaml").split("/")
+    done = command("--config-dir", "own", f"{group}={option}", "tracking=none", expect=2)
+    assert done.stderr.startswith(f"hypar_exp: {sentence}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_network_of_ones_own_needs_no_target(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "own" / "network").mkdir(parents=True)
+    (tmp_path / "own" / "network" / "mine.yaml").write_text(
+        "name: mine\ninput: [3, 8, 8]\nlayers:\n  c: {conv: 4, kernel: 3}\n"
+    )
+    assert "mine by hypar: 1 layers" in command("--config-dir", "own", "network=mine", "tracking=none").stdout
 
 
 def test_a_file_that_is_no_database(command: Command, tmp_path: Path) -> None:

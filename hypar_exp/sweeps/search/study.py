@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypar_exp.errors import UserError
+from hypar_exp.extras import install_command
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
@@ -85,7 +86,7 @@ def _optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise UserError("hydra/sweeper=search needs Optuna: pip install 'hypar_exp[search]'") from None
+        raise UserError(f"hydra/sweeper=search needs Optuna: {install_command('search')}") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     return optuna

@@ -9,6 +9,7 @@ from typing import Any
 
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.extras import install_command
 from hypar_exp.networks.importers.onnx.folding import fold
 from hypar_exp.networks.importers.onnx.rewriting import fused_product_sizes
 from hypar_exp.networks.importers.onnx.skeleton import read_skeleton
@@ -30,7 +31,7 @@ def parse_file(path: str) -> Any:
         from google.protobuf.message import DecodeError
         from onnx.inliner import inline_local_functions
     except ImportError:
-        raise UserError("reading ONNX files needs the onnx package: pip install 'hypar_exp[onnx]'") from None
+        raise UserError(f"reading ONNX files needs the onnx package: {install_command('onnx')}") from None
     file = Path(path)
     try:
         proto = onnx.load_model_from_string(read_skeleton(file))
