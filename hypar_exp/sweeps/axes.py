@@ -57,17 +57,40 @@ def grid_of(overrides: Sequence[Override], most_jobs: int) -> Grid:
             continue
         if not override.is_discrete_sweep():
             raise UserError(f"{key} is swept over an interval, which has no end; name its values, or use range()")
+        _require_at_most(most_jobs, values_of_range(override))  # before they are made: they could fill the memory
         values = tuple(override.sweep_string_iterator())
         if not values:
             raise UserError(f"the axis {override.input_line} has no values")
         axes[key] = Axis(key, values)
     grid = Grid(tuple(axes.values()))
-    if len(grid) > most_jobs:
-        raise UserError(
-            f"this sweep has {len(grid):,} jobs, more than {most_jobs:,}; if you mean it, "
-            f"set hydra.sweeper.most_jobs={len(grid)}"
-        )
+    _require_at_most(most_jobs, len(grid))
     return grid
+
+
+def _require_at_most(most_jobs: int, jobs: int) -> None:
+    if jobs > most_jobs:
+        raise UserError(
+            f"this sweep has {jobs:,} jobs, more than {most_jobs:,}; if you mean it, set hydra.sweeper.most_jobs={jobs}"
+        )
+
+
+def values_of_range(override: Override) -> int:
+    """How many values a range has, without making them; 0 for any other override.
+
+    Raises:
+        UserError: its step is 0.
+    """
+    from hydra.core.override_parser.types import RangeSweep
+
+    swept = override.value()
+    if not isinstance(swept, RangeSweep):
+        return 0
+    assert swept.start is not None
+    assert swept.stop is not None
+    if swept.step == 0:
+        raise UserError(f"the axis {override.input_line} has a step of 0")
+    count: int = math.ceil((swept.stop - swept.start) / swept.step)
+    return max(0, count)
 
 
 def values_of(job: Iterable[str], keys: Sequence[str]) -> Mapping[str, str]:

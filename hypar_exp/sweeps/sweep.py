@@ -43,6 +43,8 @@ class Sweep:
         self.grid = grid
         self._view = view or View()
         self.jobs = grid.jobs()
+        self.fail_fast = bool(config.hydra.sweeper.get("fail_fast", False))
+        """Whether the sweep stops at the first run that fails."""
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
         self.preset: str | None = config.hydra.runtime.choices.get("experiment")
         self.name = parent.title_of(grid, self.preset)
@@ -60,6 +62,11 @@ class Sweep:
     def left(self) -> list[int]:
         """The places of the jobs that have no outcome."""
         return [at for at in range(len(self.jobs)) if at not in self.outcomes]
+
+    @property
+    def stops_here(self) -> bool:
+        """Whether no more jobs are to be run."""
+        return self.fail_fast and self._failed > 0
 
     @property
     def parent_id(self) -> str | None:
@@ -165,8 +172,9 @@ class Sweep:
         ]
         if len(failed) > MOST_FAILURES:
             lines.append(f"{len(failed) - MOST_FAILURES} more are in {self.folder / 'sweep.csv'}")
+        stopped = f"; {len(self.left)} were not begun (resume=true makes them)" if self.stops_here and self.left else ""
         return SweepError(
-            "\n  ".join([f"{len(failed)} of {len(self.jobs)} runs failed", *lines]),
+            "\n  ".join([f"{len(failed)} of {len(self.jobs)} runs failed{stopped}", *lines]),
             by_user=all(outcome.by_user for _, outcome in failed),
             tracebacks=[outcome.traceback for _, outcome in failed if outcome.traceback],
         )

@@ -49,7 +49,10 @@ def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
             jobs = Jobs(sweep.parent_id)
             for number, at in enumerate(left):
                 composed = composer.compose(sweep.jobs[at], number)
-                batches.add(at, number, *jobs.run(composed, sweep.jobs[at]))
+                record, error = jobs.run(composed, sweep.jobs[at])
+                batches.add(at, number, record, error)
+                if sweep.fail_fast and record.status is RunStatus.FAILED:
+                    break
 
     conduct(sweep, config, composer, run)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from hypar_exp.sweeps.sweep import Sweep
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
+    from hydra.core.utils import JobReturn
     from hydra.plugins.launcher import Launcher
 
 BETWEEN_LOOKS_S = 0.25
@@ -46,12 +48,15 @@ def launch_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, launcher: 
     def launch(launched: Sequence[int]) -> None:
         # it reaches every job, wherever that runs, because every launcher composes its jobs from these overrides
         config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{PARENT}='{sweep.parent_id or ''}'")
-        _launch(sweep, launched, launcher)
+        one_by_one = config.hydra.runtime.choices["hydra/launcher"] == "basic"
+        together = len(launched) if not sweep.fail_fast else 1 if one_by_one else os.cpu_count() or 1
+        _launch(sweep, launched, launcher, together)
 
     conduct(sweep, config, Composer(loader, config, [axis.key for axis in grid.swept]), launch)
 
 
-def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
+def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher, together: int) -> None:
+    """Launch the jobs at some places, so many together that a sweep which is to stop at a failure can."""
     inbox = Inbox(sweep.folder)
     logging.getLogger("submitit").setLevel(logging.ERROR)  # it warns at every look where SLURM keeps no accounts
 
@@ -61,8 +66,14 @@ def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher) -> None:
         sweep.show_progress()
 
     try:
+        returns: list[JobReturn] = []
         with _repeated(take_new):
-            returns = launcher.launch([sweep.jobs[at] for at in launched], initial_job_idx=0)
+            for first in range(0, len(launched), together):
+                group = launched[first : first + together]
+                returns += launcher.launch([sweep.jobs[at] for at in group], initial_job_idx=first)
+                take_new()
+                if sweep.stops_here:
+                    break
     except Exception:
         take_new()
         raise

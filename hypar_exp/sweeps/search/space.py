@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hypar_exp.errors import UserError
-from hypar_exp.sweeps.axes import Axis, Grid
+from hypar_exp.sweeps.axes import Axis, Grid, values_of_range
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -92,8 +92,8 @@ def _distribution(override: Override, key: str) -> BaseDistribution:
     sweep: Any = override.value()
     logarithmic = "log" in sweep.tags
     if override.is_range_sweep():
-        values = list(sweep.range())
-        low, high, step = (values[0], values[-1], sweep.step) if values else (0, 0, 1)
+        steps = values_of_range(override) - 1
+        low, high, step = (sweep.start, sweep.start + steps * sweep.step, sweep.step) if steps > 0 else (0, 0, 1)
     else:
         low, high, step = sweep.start, sweep.end, None
     if not low < high:
