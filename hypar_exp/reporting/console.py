@@ -28,6 +28,8 @@ from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.store import RecordedRun
 from hypar_exp.units import percent, quantity, significant
 
+MOST_UPRIGHT = 30
+"""A plan of more layers is easier to read in lines of layers that are split alike."""
 Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | None]
 
 
@@ -67,13 +69,13 @@ def print_uncut(table: Table) -> None:
 def show_plan(network: Network, plan: Plan, title: str) -> None:
     """Print a plan (uint8[levels, layers]) as figure 5 draws it.
 
-    Where the terminal is not wide enough for that, layers that are split alike share a line.
+    Layers that are split alike share a line where there are many, or the terminal is not wide enough.
     """
     out = console()
     dots = _dots(out)
     out.print(Text(title, style="bold"))
     out.print()
-    if len(network.layers) > (out.width - 6) // 2:
+    if len(network.layers) > min(MOST_UPRIGHT, (out.width - 6) // 2):
         for line in run_lines(plan, network.layer_names, dots):
             out.print(line)
     else:

@@ -16,7 +16,15 @@ MOST_ROWS = 60
 """More rows than this are left to the file."""
 
 
-UNIT_ENDS = {"_per_s": "", "_s": "s", "_bytes": "B", "_j": "J"}
+UNIT_ENDS = {
+    "_bits_per_s": "b/s",
+    "_bytes_per_s": "B/s",
+    "_per_s": "",
+    "_s": "s",
+    "_bytes": "B",
+    "_j": "J",
+}
+"""The ends of keys that tell a unit, the longer first."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Column:
     unit: str | None
     """None for a plain number, % for a share."""
     more_is_better: bool = False
+    short: str = ""
+    """The title where there is little room; "" for the title itself."""
 
     def shown(self, value: float) -> str:
         if self.unit == "%":
@@ -36,14 +46,16 @@ class Column:
 
 
 COLUMNS = (
-    Column("step_time_s", "step time", "s"),
-    Column("communication_bytes", "communication", "B"),
+    Column("step_time_s", "step time", "s", short="time"),
+    Column("communication_bytes", "communication", "B", short="comm."),
     Column("step_energy_j", "energy", "J"),
     Column("memory_per_accelerator_bytes", "memory", "B"),
     Column("speedup", "speedup", None, more_is_better=True),
-    Column("energy_efficiency", "efficiency", None, more_is_better=True),
-    Column("optimality_gap", "optimality gap", "%"),
+    Column("energy_efficiency", "efficiency", None, more_is_better=True, short="eff."),
+    Column("optimality_gap", "optimality gap", "%", short="gap"),
 )
+FIRST_TO_GO = ("memory_per_accelerator_bytes", "energy_efficiency", "communication_bytes", "step_energy_j", "speedup")
+"""The columns that a narrow terminal leaves to the file, in this order."""
 
 
 def column_of(metric: str) -> Column:
@@ -70,30 +82,103 @@ def best_of(rows: Sequence[Row], column: Column) -> float | None:
     return max(values) if column.more_is_better else min(values)
 
 
+def compared_axis(axes: Sequence[str]) -> str:
+    """The axis whose values people compare: the strategy where it is swept, else the axis that turns fastest."""
+    return "strategy" if "strategy" in axes or not axes else axes[-1]
+
+
+def best_of_groups(axes: Sequence[str], rows: Sequence[Row], column: Column) -> list[bool]:
+    """Whether each row is the best of its group: of the rows that differ from it in the compared axis only."""
+    fixed = [axis for axis in axes if axis != compared_axis(axes)]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.axes.get(axis, "") for axis in fixed), []).append(row)
+    best = {group: best_of(members, column) for group, members in groups.items()}
+    return [
+        column.key in row.metrics and row.metrics[column.key] == best[tuple(row.axes.get(axis, "") for axis in fixed)]
+        for row in rows
+    ]
+
+
 def show_runs(title: str, axes: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print the table; `axes` are its first columns."""
+    """Print the table, in the width of the terminal; `axes` are its first columns."""
+    out = console()
+    shown = rows[:MOST_ROWS]
     columns = [column for column in COLUMNS if any(column.key in row.metrics for row in rows)]
-    troubled = any(row.trouble for row in rows)
+    best = {column.key: best_of_groups(axes, rows, column) for column in columns}
+    heads = axis_heads(axes)
+    cells: dict[str, list[Text]] = {
+        axis: [Text(axis_value(axis, row.axes.get(axis, ""))) for row in shown] for axis in axes
+    }
+    for column in columns:
+        cells[column.key] = [_cell(row, column, is_best) for row, is_best in zip(shown, best[column.key], strict=False)]
+    troubled = [Text(row.trouble, style="bold red") for row in shown]
+    if any(row.trouble for row in rows):
+        cells["ended"] = troubled
+    titles, dropped = _fitted(heads, columns, cells, out.width)
     table = Table(
         title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
     )
-    for axis in axes:
-        table.add_column(axis, no_wrap=True)
-    for column in columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
-    if troubled:
-        table.add_column("ended")
-    best = {column.key: best_of(rows, column) for column in columns}
-    for row in rows[:MOST_ROWS]:
-        cells = [Text(row.axes.get(axis, "")) for axis in axes]
-        cells += [_cell(row, column, best[column.key]) for column in columns]
-        table.add_row(*cells, *([Text(row.trouble, style="bold red")] if troubled else []))
-    out = console()
+    for key, head in titles.items():
+        table.add_column(head, justify="left" if key in heads or key == "ended" else "right", no_wrap=True)
+    for at in range(len(shown)):
+        table.add_row(*(cells[key][at] for key in titles))
     print_uncut(table)
-    if any(value is not None for value in best.values()):
-        out.print("* best of its column")
+    if any(any(marks) for marks in best.values()):
+        among = compared_axis(axes)
+        out.print("* best of its column" if len(axes) < 2 else f"* best {axis_heads([among])[among]} of its group")
+    if dropped:
+        out.print(f"In the file: {', '.join(column.title for column in dropped)}.")
     if len(rows) > MOST_ROWS:
         out.print(f"{len(rows) - MOST_ROWS} more rows are in the file.")
+
+
+def axis_heads(axes: Sequence[str]) -> dict[str, str]:
+    """Axis -> its heading: its key's last part without the unit that its values have; all of it where two agree."""
+    last = {axis: axis.rpartition(".")[2] for axis in axes}
+    alike = {axis for axis in axes if list(last.values()).count(last[axis]) > 1}
+    return {
+        axis: (axis if axis in alike else last[axis]).removesuffix(_unit_end(axis)).replace("_", " ") for axis in axes
+    }
+
+
+def axis_value(axis: str, value: str) -> str:
+    """A value of an axis as a person reads it: with its unit, where the key tells one."""
+    end = _unit_end(axis)
+    try:
+        return quantity(float(value), UNIT_ENDS[end]) if end else value
+    except ValueError:
+        return value
+
+
+def _unit_end(key: str) -> str:
+    return next((end for end, unit in UNIT_ENDS.items() if unit and key.endswith(end)), "")
+
+
+def _fitted(
+    heads: Mapping[str, str], columns: Sequence[Column], cells: Mapping[str, Sequence[Text]], width: int
+) -> tuple[dict[str, str], list[Column]]:
+    """Key -> title of the columns that fit, and the columns that do not: short titles first, then fewer columns."""
+    dropped: list[Column] = []
+    kept = list(columns)
+
+    def titles(short: bool) -> dict[str, str]:
+        named = {column.key: (column.short or column.title) if short else column.title for column in kept}
+        return {**heads, **named, **({"ended": "ended"} if "ended" in cells else {})}
+
+    def fits(shown: Mapping[str, str]) -> bool:
+        widths = [max(len(head), *(len(cell) for cell in cells[key]), 0) for key, head in shown.items()]
+        return sum(widths) + 2 * len(widths) + 1 <= width  # a space on each side, and the box's edges
+
+    if fits(titles(short=False)):
+        return titles(short=False), []
+    for key in FIRST_TO_GO:
+        if fits(titles(short=True)):
+            break
+        gone = [column for column in kept if column.key == key and len(kept) > 1]
+        kept = [column for column in kept if column not in gone]
+        dropped += gone
+    return titles(short=True), dropped
 
 
 def markdown(axes: Sequence[str], rows: Sequence[Row], most: int = 100) -> str:
@@ -107,9 +192,8 @@ def markdown(axes: Sequence[str], rows: Sequence[Row], most: int = 100) -> str:
     return table if len(rows) <= most else f"{table}\n\n{len(rows) - most} more rows are in sweep.csv."
 
 
-def _cell(row: Row, column: Column, best: float | None) -> Text:
+def _cell(row: Row, column: Column, is_best: bool) -> Text:
     if column.key not in row.metrics:
         return Text("")
     value = row.metrics[column.key]
-    is_best = value == best
     return Text(f"{column.shown(value)}{'*' if is_best else ' '}", style="bold green" if is_best else "")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypar_exp.experiments.run_record import source, source_tags
+from hypar_exp.reporting.page.sweep_page import sweep_page
 from hypar_exp.reporting.sweep_chart import chart_png
 from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
 from hypar_exp.sweeps.axes import Grid
@@ -153,4 +154,5 @@ class View:
     def pictures(self, results: SweepResults, title: str) -> dict[str, str | bytes]:
         """Pictures, where there can be one: file name -> content."""
         chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, title)
-        return {} if chart is None else {"sweep.png": chart}
+        page = sweep_page(title, results.axes, results.rows)
+        return ({} if chart is None else {"sweep.png": chart}) | {"sweep.html": page}

@@ -1,4 +1,4 @@
-"""A sweep's runs as a table of everything: the axes, all params, all metrics, and how each run ended."""
+"""A sweep's runs as a table of everything: axes, how each run ended, all metrics (the main ones first), all params."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 
 from hypar_exp.experiments.run_record import HEADLINES
+from hypar_exp.reporting.sweep_table import COLUMNS
 from hypar_exp.sweeps.outcome import Outcome
 
 Cell = str | float | int | None
@@ -21,13 +22,14 @@ def table_of(jobs: Sequence[tuple[Mapping[str, str], Outcome]]) -> dict[str, lis
     rows: list[dict[str, Cell]] = [
         {
             **axes,
-            **{key: value for key, value in outcome.params.items() if key not in axes and key not in HEADLINES},
-            **outcome.metrics,
             "status": str(outcome.status),
+            **{column.key: outcome.metrics[column.key] for column in COLUMNS if column.key in outcome.metrics},
+            **outcome.metrics,
+            "error": outcome.error,
             "name": outcome.name,
             "run_id": outcome.run_id,
             "config_hash": outcome.config_hash,
-            "error": outcome.error,
+            **{key: value for key, value in outcome.params.items() if key not in axes and key not in HEADLINES},
         }
         for axes, outcome in jobs
     ]

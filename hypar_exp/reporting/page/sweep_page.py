@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hypar_exp.reporting.page.template import filled
-from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row
+from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, compared_axis
 
 MOST_RUNS = 1000
 """More runs than this are left to the file: a page stays below 300 kB."""
 
 
-def sweep_page(title: str, axes: Sequence[str], rows: Sequence[Row], compared: str) -> str:
+def sweep_page(title: str, axes: Sequence[str], rows: Sequence[Row]) -> str:
     """One self-contained HTML document.
 
     Args:
         title: what was swept.
         axes: the swept keys.
         rows: the runs.
-        compared: the axis whose values are compared: a colour each, the best of each group marked.
     """
     shown = rows[:MOST_RUNS]
     columns = [column for column in COLUMNS if any(column.key in row.metrics for row in shown)]
     keys = [column.key for column in columns]
     data = {
         "axes": list(axes),
-        "by": compared,
+        "by": compared_axis(axes),
         "across": keys[0] if keys else "",
         "up": "step_energy_j" if "step_energy_j" in keys else keys[-1] if keys else "",
         "metrics": [

@@ -71,7 +71,7 @@ def test_a_sweep_can_be_sorted_filtered_and_drawn(tmp_path: Path) -> None:
         for (network, strategy), time in times.items()
     ]
     rows.append(Row({"network": "<c>", "strategy": "dp"}, {}, "FAILED"))
-    (tmp_path / "page.html").write_text(sweep_page("x", ["network", "strategy"], rows, "strategy"), encoding="utf-8")
+    (tmp_path / "page.html").write_text(sweep_page("x", ["network", "strategy"], rows), encoding="utf-8")
     with browser_page() as page:
         page.goto(f"file://{tmp_path / 'page.html'}")
 
