@@ -16,6 +16,8 @@ SHARED_FILE_SYSTEMS = re.compile(
     r"fuse\.(?!fuseblk|portal|gvfsd|ntfs|exfat|encfs|gocryptfs|cryfs|lxcfs|snapfuse|mergerfs|fuse-overlayfs)\S*"
 )
 """Types of file systems that several machines can have at once, as Linux names them."""
+PLAIN_PATH = re.compile(r"[\w/. +-]+", re.ASCII)
+"""Paths that mean the same in an address, however that is taken apart."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -46,8 +48,9 @@ def local_path(key: str, value: str, elsewhere: str) -> Path:
         raise UserError(f"{key} must be a path (got '')")
     if value.startswith("file:"):
         return local_folder(value).absolute()
-    if _ADDRESS.match(value):
-        raise UserError(f"{key} must be a path on this machine (got {value!r}); {elsewhere}")
+    if address := _ADDRESS.match(value):
+        shown = address[0] + value[address.end() :].rpartition("@")[2]  # without a password
+        raise UserError(f"{key} must be a path on this machine (got {shown!r}); {elsewhere}")
     return Path(value).absolute()
 
 

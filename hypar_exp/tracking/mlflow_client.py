@@ -6,7 +6,6 @@ import contextlib
 import gc
 import logging
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import filters, mlflow_tags
 from hypar_exp.tracking.limits import within_limits
-from hypar_exp.tracking.locations import is_local, local_folder, write_files
+from hypar_exp.tracking.locations import PLAIN_PATH, is_local, local_folder, write_files
 from hypar_exp.tracking.sentences import deleted_experiment, no_artifact, no_such_run, reason_of
 from hypar_exp.tracking.store import RunRecord, RunStatus, StoredRun
 
@@ -75,7 +74,7 @@ def database_uri(database: Path) -> Iterator[str]:
 
     MLflow takes such an address apart in several ways; through a link it sees plain letters only.
     """
-    if re.fullmatch(r"[\w/.\- +@,=~]+", str(database), re.ASCII):
+    if PLAIN_PATH.fullmatch(str(database)):
         yield f"sqlite:///{database}"
         return
     with tempfile.TemporaryDirectory(prefix="hypar_exp-") as folder:

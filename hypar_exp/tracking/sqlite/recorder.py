@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hypar_exp.errors import UserError
-from hypar_exp.tracking.locations import local_path
+from hypar_exp.tracking.locations import PLAIN_PATH, local_path
 from hypar_exp.tracking.sentences import mlflow_command, run_url, shell_quoted, user_errors, without_passwords
 from hypar_exp.tracking.sqlite import database as database_file
 from hypar_exp.tracking.sqlite import schema, writer
@@ -21,8 +20,6 @@ UI_ADDRESS = "http://127.0.0.1:5000"
 SQLITE_ADDRESS = "sqlite:///"
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 """MLflow's own environment variable."""
-PLAIN = re.compile(r"[^?#%&$\s]+")
-"""Paths that MLflow takes as they are in an address."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ class SqliteRecorder:
     @property
     def _place(self) -> tuple[str, str]:
         """A command to go where the address that follows is understood, and the address; both as shells take them."""
-        if PLAIN.fullmatch(str(self._database)):
+        if PLAIN_PATH.fullmatch(str(self._database)):
             return "", shell_quoted(self.uri)
         return f"cd {shell_quoted(str(self._database.parent))} && ", shell_quoted(SQLITE_ADDRESS + self._database.name)
 
