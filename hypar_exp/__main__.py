@@ -20,6 +20,7 @@ from hypar_exp.experiments.record import Origin
 from hypar_exp.experiments.run import run
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.sweeps import PARENT
+from hypar_exp.tracking.secrets import hand_to_mlflow, take_passwords_out
 
 register()
 
@@ -34,6 +35,8 @@ def run_job(job: DictConfig) -> object:
         gc.enable()
     register()  # the processes of a launcher import this module in ways of their own
     hydra_node = HydraConfig.get()
+    if "@" in str(job.get("tracking")):
+        take_passwords_out(Path(hydra_node.runtime.output_dir) / str(hydra_node.output_subdir))
     with job_errors():
         if PARENT in hydra_node.job.env_set:
             from hypar_exp.sweeps.job import run_sweep_job
@@ -47,6 +50,14 @@ COMMANDS = ("compare", "reproduce", "runs", "show")
 """What `hypar-exp` does besides running jobs, as its first word: modules of `hypar_exp.cli`."""
 
 
+def hidden_passwords(arguments: list[str]) -> list[str]:
+    """Arguments without `user:password@` in tracking.uri, so that Hydra writes no password into a file."""
+    return [
+        hand_to_mlflow(argument) if argument.lstrip("+").startswith("tracking.uri=") else argument
+        for argument in arguments
+    ]
+
+
 def main() -> None:
     """The command `hypar-exp`."""
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
@@ -57,7 +68,7 @@ def main() -> None:
     if "--version" in sys.argv:
         print(version())
         return
-    sys.argv[1:] = overrides_first(sys.argv[1:])
+    sys.argv[1:] = overrides_first(hidden_passwords(sys.argv[1:]))
     run_command(run_job)
 
 

@@ -12,6 +12,8 @@ from types import FrameType
 from typing import NoReturn
 
 from hypar_exp.errors import SweepError
+from hypar_exp.text_files import printable
+from hypar_exp.tracking.secrets import without_passwords
 
 FAULT, USER_ERROR, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
@@ -78,5 +80,5 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 
 
 def _exit(sentence: str, code: int) -> NoReturn:
-    print(f"hypar_exp: {sentence}", file=sys.stderr)
+    print(f"hypar_exp: {printable(without_passwords(sentence))}", file=sys.stderr)
     sys.exit(code)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.reporting.sweep_table import Column, column_of
+from hypar_exp.text_files import csv_text
 from hypar_exp.tracking.store import Results, RunStatus, StoredRun
 
 
@@ -85,15 +84,13 @@ class Comparison:
 
     def csv(self) -> str:
         """A line a row; with a baseline a column of gains for each column besides."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
         names = self.column_names
         gains = [f"{name} over {self.baseline}" for name in names] if self.baseline is not None else []
-        writer.writerow([self.rows, *(f"{name} {self.value.key}" for name in names), *gains])
+        lines: list[list[object]] = [[self.rows, *(f"{name} {self.value.key}" for name in names), *gains]]
         for row in self.row_names:
             values = [self.cells.get((row, name)) for name in names]
-            writer.writerow([row, *values, *([self.gain(row, name) for name in names] if gains else [])])
-        return text.getvalue()
+            lines.append([row, *values, *([self.gain(row, name) for name in names] if gains else [])])
+        return csv_text(lines)
 
 
 def compare(runs: Sequence[StoredRun], rows: str, columns: str, value: str, baseline: str | None) -> Comparison:

@@ -29,6 +29,7 @@ from hypar_exp.reporting.exploration import exploration_artifacts
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.yaml_text import to_yaml
+from hypar_exp.tracking.secrets import plain_without_passwords
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
 
@@ -64,6 +65,7 @@ def record_of(
         error: what ended it, where it did not.
         call: calls the functions that depend on nothing but their arguments.
     """
+    values = {**values, "tracking": plain_without_passwords(values["tracking"])}
     artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
     tags = tags_of(values, origin.experiment)
     metrics = []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from hypar_exp.paper.published import Labels, Published
+from hypar_exp.text_files import csv_text
 from hypar_exp.units import significant
 
 Value = float | str
@@ -104,15 +103,13 @@ def tally(rows: Sequence[Compared]) -> Mapping[Verdict, int]:
 
 def comparison_csv(columns: Sequence[str], rows: Sequence[Compared]) -> str:
     """The comparison as CSV: the labels, ours, published, source, relative_difference, verdict and note."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow([*columns, "ours", "published", "source", "relative_difference", "verdict", "note"])
+    lines: list[list[object]] = [[*columns, "ours", "published", "source", "relative_difference", "verdict", "note"]]
     for row in rows:
         ours = row.ours if isinstance(row.ours, str) else f"{row.ours:.9g}"
         difference = "" if row.relative_difference is None else f"{row.relative_difference:.6f}"
         told = ["", ""] if row.published is None else [row.published.text, _source(row.published)]
-        writer.writerow([*row.labels, ours, *told, difference, row.verdict or "", row.note or ""])
-    return table.getvalue()
+        lines.append([*row.labels, ours, *told, difference, row.verdict or "", row.note or ""])
+    return csv_text(lines)
 
 
 def _source(published: Published) -> str:

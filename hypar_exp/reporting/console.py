@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -25,12 +26,21 @@ from hypar_exp.planning import (
 )
 from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.text_files import printable
 from hypar_exp.tracking.store import RecordedRun
 from hypar_exp.units import percent, quantity, significant
 
 MOST_UPRIGHT = 30
 """A plan of more layers is easier to read in lines of layers that are split alike."""
 Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | None]
+
+
+class SafeConsole(Console):
+    """A console that shows control characters in what is printed and never sends them to a terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 @cache
@@ -40,7 +50,7 @@ def console() -> Console:
     What users name is text: no markup is read in it.
     """
     dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
-    return Console(
+    return SafeConsole(
         highlight=False,
         emoji=False,
         markup=False,

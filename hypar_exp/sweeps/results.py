@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 
 from hypar_exp.experiments.run_record import HEADLINES
 from hypar_exp.reporting.sweep_table import COLUMNS
 from hypar_exp.sweeps.outcome import Outcome
+from hypar_exp.text_files import csv_text
 
 Cell = str | float | int | None
 
@@ -40,11 +39,7 @@ def table_of(jobs: Sequence[tuple[Mapping[str, str], Outcome]]) -> dict[str, lis
 
 def csv_of(table: Mapping[str, Sequence[Cell]]) -> str:
     """The table as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
-    return text.getvalue()
+    return csv_text([list(table), *zip(*table.values(), strict=True)])
 
 
 def parquet_of(table: Mapping[str, Sequence[Cell]]) -> bytes:

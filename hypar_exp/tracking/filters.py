@@ -148,6 +148,7 @@ def _value(run: StoredRun, kind: str, key: str) -> str | float | None:
         mlflow_tags.PARENT: run.parent_id,
         mlflow_tags.DESCRIPTION: run.description,
         mlflow_tags.NAME: run.name,
+        mlflow_tags.USER: run.user,
     }
     return fields[key] if key in fields else run.tags.get(key)
 

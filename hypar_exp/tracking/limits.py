@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from hypar_exp.tracking import mlflow_tags
+from hypar_exp.tracking.secrets import without_passwords
 from hypar_exp.tracking.store import RunRecord
 
 LONGEST_KEY, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
@@ -45,4 +46,4 @@ def cut(text: str, most: int) -> str:
 
 
 def _cut_all(values: Mapping[str, str], most: int) -> dict[str, str]:
-    return {storable_key(key): cut(value, most) for key, value in values.items()}
+    return {storable_key(key): cut(without_passwords(value), most) for key, value in values.items()}

@@ -267,6 +267,7 @@ def _stored(run: Run) -> StoredRun:
         metrics=dict(run.data.metrics),
         description=run.data.tags.get(mlflow_tags.DESCRIPTION),
         parent_id=run.data.tags.get(mlflow_tags.PARENT),
+        user=run.data.tags.get(mlflow_tags.USER),
     )
 
 

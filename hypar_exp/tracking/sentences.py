@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 import shutil
 import sqlite3
@@ -11,15 +10,10 @@ import sys
 from collections.abc import Iterator
 
 from hypar_exp.errors import UserError
+from hypar_exp.tracking.secrets import without_passwords
 from hypar_exp.tracking.store import StoreError
 
 LONGEST_REASON = 300
-_USER_OF_ADDRESS = re.compile(r"(?<=://)[^/\s'\"]*@")
-
-
-def without_passwords(text: str) -> str:
-    """A text without the `user:password@` of the addresses in it."""
-    return _USER_OF_ADDRESS.sub("", text) if "@" in text else text
 
 
 def reason_of(error: BaseException) -> str:

@@ -103,6 +103,7 @@ class StoredRun:
     description: str | None = None
     parent_id: str | None = None
     """The run that this one is nested in."""
+    user: str | None = None
 
 
 class Results(Protocol):

@@ -11,6 +11,7 @@ from hypar_exp.reporting.console import console
 from hypar_exp.sweeps.axes import values_of
 from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.secrets import take_passwords_out
 
 
 def conduct(sweep: Sweep, config: DictConfig, composer: Composer, run: Callable[[Sequence[int]], None]) -> None:
@@ -38,6 +39,7 @@ def conduct(sweep: Sweep, config: DictConfig, composer: Composer, run: Callable[
         console().print(f"All {len(sweep.jobs)} runs are finished already.")
     with sweep.opened():
         OmegaConf.save(config, sweep.folder / "multirun.yaml")
+        take_passwords_out(sweep.folder)
         if left:
             run(left)
 

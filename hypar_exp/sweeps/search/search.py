@@ -22,6 +22,7 @@ from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
 from hypar_exp.sweeps.search.study import Study
 from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.secrets import take_passwords_out
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -66,6 +67,7 @@ class Search:
             sweep.adopt_finished(hashes)
         with sweep.opened():
             OmegaConf.save(config, sweep.folder / "multirun.yaml")
+            take_passwords_out(sweep.folder)
             self._run_trials(sweep, composer, study)
         console().print(f"Optuna's study '{study.name}' is in {self._storage(config)}")
 

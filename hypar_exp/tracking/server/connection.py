@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import mlflow_client
+from hypar_exp.tracking.secrets import PASSWORD, USERNAME, hand_to_mlflow
 from hypar_exp.tracking.sentences import reason_of
 from hypar_exp.tracking.store import StoreError
 
@@ -23,8 +24,6 @@ ATTEMPTS_AT_FIRST = 5
 """How often a server is asked, before any work, whose answers get lost; one that is not there is asked once."""
 FOR_NOW = (408, 425, 429, 502, 503, 504)
 """Statuses of HTTP that say that the same request may be answered later."""
-USERNAME, PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
-"""MLflow's own environment variables."""
 Result = TypeVar("Result")
 
 
@@ -33,9 +32,7 @@ class Connection:
     """A server at an address, and how long it is waited for."""
 
     address: str
-    """http or https, without a user's name or password."""
-    username: str | None
-    password: str | None
+    """http or https, without a user's name and password."""
     patience_s: float
     """How long answers that do not come are asked for again."""
     timeout_s: float
@@ -48,25 +45,18 @@ class Connection:
         Raises:
             UserError: it is no http or https address.
         """
+        address = hand_to_mlflow(uri)
         try:
-            parts = urlsplit(uri)
-            host, username, password = parts.netloc.rpartition("@")[2], parts.username, parts.password
-            parts.port  # noqa: B018 - raises for what is no port
-        except ValueError:
-            host, username, password = "", None, None
-        if not host or parts.scheme not in ("http", "https"):
-            without = uri.rpartition("@")[2]
-            raise UserError(f"tracking.uri must be an http or https address (got {without!r})")
-        address = urlunsplit((parts.scheme, host, parts.path, "", "")).rstrip("/")
-        return cls(address, username and unquote(username), password and unquote(password), patience_s, timeout_s)
+            parts = urlsplit(address)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # what is no port
+            usable = False
+        if not usable:
+            raise UserError(f"tracking.uri must be an http or https address (got {address!r})")
+        return cls(address.rstrip("/"), patience_s, timeout_s)
 
     def client(self) -> MlflowClient:
-        """MLflow's client, with MLflow's own settings of TLS and authentication (MLFLOW_TRACKING_...).
-
-        A name and a password in the address become those settings: they are in no message then.
-        """
-        if self.username is not None:
-            os.environ[USERNAME], os.environ[PASSWORD] = self.username, self.password or ""
+        """MLflow's client, with MLflow's own settings of TLS and authentication (MLFLOW_TRACKING_...)."""
         os.environ["MLFLOW_HTTP_REQUEST_TIMEOUT"] = str(max(1, round(self.timeout_s)))
         os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] = "0"  # MLflow's would repeat what must not be done twice
         return mlflow_client.connect(self.address)
@@ -81,9 +71,8 @@ class Connection:
         client = self.client()
         asking = threading.Thread(target=lambda: answers.append(self._problem(client, question)), daemon=True)
         asking.start()
-        # a server that sends a byte now and then never runs into a request's own limit
-        asking.join(self.timeout_s * ATTEMPTS_AT_FIRST)
-        problem = answers[0] if answers else f"does not answer within {self.timeout_s:g} s (tracking.timeout_s)"
+        asking.join(self.timeout_s)  # a server that sends a byte now and then never runs into a request's own limit
+        problem = answers[0] if answers else _late(self.timeout_s)
         if problem:
             raise UserError(f"the tracking server {self.address} {problem}")
 
@@ -115,8 +104,6 @@ class Connection:
             try:
                 question(client)
                 return ""
-            except UserError as error:
-                raise AssertionError from error
             except Exception as error:
                 problem = _words(error, self.timeout_s)
                 if not is_lost(error) or _is_refused(error) or attempt + 1 == ATTEMPTS_AT_FIRST:
@@ -174,7 +161,11 @@ def _words(error: Exception, timeout_s: float) -> str:
     if status in (401, 403) or "401" in str(error) or "403" in str(error):
         return f"lets nobody in without a name: set {USERNAME} and {PASSWORD}, or MLFLOW_TRACKING_TOKEN"
     if any(issubclass(kind, requests.exceptions.Timeout) for kind in kinds):
-        return f"does not answer within {timeout_s:g} s (tracking.timeout_s); start it or set tracking.uri"
+        return _late(timeout_s)
     if is_lost(error):
         return f"does not answer ({reason_of(error)}); start it or set tracking.uri"
-    return f"does not answer as an MLflow server does ({reason_of(error)}); set tracking.uri"
+    return f"is not an MLflow tracking server, or refuses to serve ({reason_of(error)}); set tracking.uri"
+
+
+def _late(timeout_s: float) -> str:
+    return f"does not answer within {timeout_s:g} s (tracking.timeout_s); start it or set tracking.uri"

@@ -10,7 +10,8 @@ from functools import cached_property
 
 from hypar_exp.checks import require_number
 from hypar_exp.tracking import mlflow_client
-from hypar_exp.tracking.sentences import run_url, shell_quoted, user_errors, without_passwords
+from hypar_exp.tracking.secrets import without_passwords
+from hypar_exp.tracking.sentences import run_url, shell_quoted, user_errors
 from hypar_exp.tracking.server.connection import Connection
 from hypar_exp.tracking.server.reader import ServerResults
 from hypar_exp.tracking.store import RecordedRun, RunRecord

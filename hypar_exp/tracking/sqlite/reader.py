@@ -110,6 +110,7 @@ def _selected(connection: sqlite3.Connection, experiment: str, tags: Sequence[tu
             },
             description=run_tags.get(run_id, {}).get(mlflow_tags.DESCRIPTION),
             parent_id=run_tags.get(run_id, {}).get(mlflow_tags.PARENT),
+            user=run_tags.get(run_id, {}).get(mlflow_tags.USER),
         )
         for run_id, experiment_id, name, status, start_time_ms, end_time_ms, artifact_uri in rows
     ]

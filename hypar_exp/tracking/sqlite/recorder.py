@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.locations import PLAIN_PATH, local_path
-from hypar_exp.tracking.sentences import mlflow_command, run_url, shell_quoted, user_errors, without_passwords
+from hypar_exp.tracking.secrets import without_passwords
+from hypar_exp.tracking.sentences import mlflow_command, run_url, shell_quoted, user_errors
 from hypar_exp.tracking.sqlite import database as database_file
 from hypar_exp.tracking.sqlite import schema, writer
 from hypar_exp.tracking.sqlite.reader import SqliteResults
