@@ -44,7 +44,8 @@ SWEEPS: Mapping[str, tuple[str, ...]] = {
     "gap": ("network=lenet_c,vgg_a,resnet18", "strategy=dp,hypar", "gap=true", "array.levels=4"),
     "plan space": ("network=lenet_c", "strategy=explore", "array.levels=2,3"),
 }
-MADE_ANEW: Mapping[str, str] = {}
+POOLING = "googlenet, inception_v3 and squeezenet: a layer's output is what all its readers read, wherever it is pooled"
+MADE_ANEW: Mapping[str, str] = {"graphs": POOLING, "inference": POOLING}
 """Sweeps whose entries were made anew, and why."""
 MAIN = ("step_time_s", "communication_bytes", "step_energy_j", "memory_per_accelerator_bytes", "speedup")
 

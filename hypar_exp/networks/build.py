@@ -56,7 +56,7 @@ def build(name: str, input: Sequence[int], layers: Mapping[str, Mapping[str, Any
             description.read(str(layer_name), fields)
         except UserError as error:
             raise UserError(f"network.layers.{layer_name}: {error}") from None
-    return description.graph.network(name, description.ends())
+    return description.graph.network(name, description.ends(), description.outputs())
 
 
 class _Description:
@@ -67,6 +67,7 @@ class _Description:
         self._values: dict[str, tuple[Shape, Tensor]] = {INPUT: (arriving, Tensor(arriving.elements))}
         self._previous = INPUT
         self._names = names
+        self._read: set[str] = set()
 
     def read(self, name: str, description: Mapping[str, Any]) -> None:
         """Add a layer, or a node without weights, to the graph.
@@ -92,6 +93,10 @@ class _Description:
         """The tensors of all names."""
         return [tensor for _, tensor in self._values.values()]
 
+    def outputs(self) -> list[Tensor]:
+        """The tensors of the names that nothing reads."""
+        return [tensor for name, (_, tensor) in self._values.items() if name not in self._read]
+
     def _layer(self, name: str, kind: type[Any], fields: dict[str, Any]) -> tuple[Shape, Tensor]:
         reads, added = fields.pop("reads", self._previous), _names(fields.pop("add", []))
         spec: LayerSpec = _from_fields(kind, _with_pool(fields))
@@ -104,9 +109,10 @@ class _Description:
         shortcuts = [self._same(own, "it writes", other) for other in added]
         pool = getattr(spec, "pool", None)
         output = own if pool is None else pool.apply(own)
-        if isinstance(spec, Sized):
+        if isinstance(spec, Sized):  # the file says all sizes itself
             tensor = dataclasses.replace(tensor, elements=layer.input.elements) if tensor.parts else tensor
-        written = self.graph.layer(dataclasses.replace(layer, output=output), tensor)
+        declared = isinstance(spec, Sized)
+        written = self.graph.layer(dataclasses.replace(layer, output=output), tensor, declared=declared)
         if shortcuts:
             written = self.graph.add([written.resized(own.elements), *shortcuts]).resized(output.elements)
         return output, written
@@ -175,6 +181,7 @@ class _Description:
 
     def _value(self, source: Any) -> tuple[Shape, Tensor]:
         if source in self._values:
+            self._read.add(str(source))
             return self._values[source]
         if source in self._names:
             raise UserError(

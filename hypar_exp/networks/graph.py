@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.layers import Layer
 from hypar_exp.networks.network import Edge, Network
 
 
@@ -48,18 +48,17 @@ class GraphBuilder:
         self._edges: dict[tuple[int, int], int] = {}
         self._work_macs: dict[int, int] = {}
         self._works = 0
+        self._declared: set[int] = set()
 
-    def layer(self, layer: Layer, reads: Tensor) -> Tensor:
-        """Add a layer; the result is what it writes."""
+    def layer(self, layer: Layer, reads: Tensor, *, declared: bool = False) -> Tensor:
+        """Add a layer; the result is what it writes. A `declared` output is what all read, whatever the edges carry."""
         at = len(self.layers)
+        if declared:
+            self._declared.add(at)
         extra = sum(self._work_macs.pop(work, 0) for work in reads.work)
         self.layers.append(replace(layer, extra_macs=layer.extra_macs + extra))
         self._feed(reads.resized(layer.input.elements).parts, at)
         return Tensor(layer.output.elements, {at: layer.output.elements})
-
-    def set_output(self, at: int, output: Shape) -> None:
-        """Say that all who read layer `at` read `output`."""
-        self.layers[at] = replace(self.layers[at], output=output)
 
     def concat(self, tensors: Sequence[Tensor]) -> Tensor:
         """Tensors side by side."""
@@ -94,8 +93,13 @@ class GraphBuilder:
         self._work_macs[self._works] = macs
         return Tensor(elements, operands.parts, operands.work | {self._works})
 
-    def network(self, name: str, ends: Sequence[Tensor] = ()) -> Network:
+    def network(self, name: str, ends: Sequence[Tensor] = (), outputs: Sequence[Tensor] = ()) -> Network:
         """The network; products that only `ends` of it read count as the compute of the layers that made them.
+
+        Args:
+            name: of the network.
+            ends: tensors that may be the last to read such products.
+            outputs: what leaves the network.
 
         Raises:
             UserError: there are no layers.
@@ -105,9 +109,23 @@ class GraphBuilder:
             if extra and end.parts:
                 last = max(end.parts)
                 self.layers[last] = replace(self.layers[last], extra_macs=self.layers[last].extra_macs + extra)
+        self._read_outputs(outputs)
         by_consumer = sorted(self._edges.items(), key=lambda edge: (edge[0][1], edge[0][0]))
         edges = tuple(Edge(producer, consumer, elements) for (producer, consumer), elements in by_consumer)
         return Network(name, tuple(self.layers), edges)
+
+    def _read_outputs(self, outputs: Sequence[Tensor]) -> None:
+        """Make each layer's output F_{l+1} what all who read it read: the most that any reader, or the outside, takes.
+
+        So it is pooled where all read it pooled, wherever the pooling is written.
+        """
+        carried = dict(_together(outputs))
+        for (producer, _), elements in self._edges.items():
+            carried[producer] = max(carried.get(producer, 0), elements)
+        for at, elements in carried.items():
+            if at not in self._declared:
+                layer = self.layers[at]
+                self.layers[at] = replace(layer, output=layer.output.resized(elements))
 
     def _feed(self, parts: Mapping[int, int], consumer: int) -> None:
         for producer, elements in parts.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -23,6 +24,17 @@ class Shape:
     @property
     def positions(self) -> int:
         return self.height * self.width
+
+    def resized(self, elements: int) -> Shape:
+        """The shape that pooling or stretching leaves: the channels stay where they divide the elements."""
+        if elements == self.elements:
+            return self
+        if elements % self.channels:
+            return Shape(elements)
+        positions = elements // self.channels
+        side = math.isqrt(positions)
+        is_square = self.height == self.width and side * side == positions
+        return Shape(self.channels, side, side) if is_square else Shape(self.channels, positions)
 
     @property
     def sizes(self) -> list[int]:

@@ -173,3 +173,53 @@ def test_a_wrong_description_is_one_sentence(layers: Layers, sentence: str) -> N
     with pytest.raises(UserError) as error:
         build("n", [3, 8, 8], layers)
     assert str(error.value).startswith(f"network.layers.{sentence}")
+
+
+def lenet(pooled_on_its_own: bool) -> Network:
+    pooled = {} if pooled_on_its_own else {"pool": 2}
+    layers: dict[str, dict[str, Any]] = {
+        "conv1": {"conv": 20, "kernel": 5, **pooled},
+        "conv2": {"conv": 50, "kernel": 5, **pooled},
+        "fc1": {"fc": 500},
+        "fc2": {"fc": 10},
+    }
+    if pooled_on_its_own:
+        layers = {
+            "conv1": layers["conv1"], "p1": {"pool": 2}, "conv2": layers["conv2"], "p2": {"pool": 2},
+            "fc1": layers["fc1"], "fc2": layers["fc2"],
+        }  # fmt: skip
+    return build("lenet", [1, 28, 28], layers)
+
+
+def test_pooling_is_the_same_wherever_it_is_written() -> None:
+    assert lenet(pooled_on_its_own=True) == lenet(pooled_on_its_own=False)
+
+
+CONV = {"conv": 4, "kernel": 1}
+POOLED: dict[str, tuple[Layers, list[str]]] = {
+    "on its own": ({"a": CONV, "p": {"pool": 2}, "b": CONV}, ["4x4x4", "4x4x4"]),
+    "a concatenation": (
+        {
+            "a": CONV,
+            "b": {"conv": 2, "kernel": 1, "reads": "input"},
+            "c": {"concat": ["a", "b"], "pool": 2},
+            "d": {"fc": 9},
+        },
+        ["4x4x4", "2x4x4", "9"],
+    ),
+    "at the end": ({"a": CONV, "p": {"pool": "global"}}, ["4"]),
+    "for one of two readers": (
+        {"a": CONV, "p": {"pool": 2}, "b": CONV, "c": CONV | {"reads": "a"}},
+        ["4x8x8", "4x4x4", "4x8x8"],
+    ),
+    "for two readers in two ways": (
+        {"a": CONV, "p": {"pool": 2}, "b": CONV, "q": {"pool": 4, "reads": "a"}, "c": CONV},
+        ["4x4x4", "4x4x4", "4x2x2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("layers", "outputs"), POOLED.values(), ids=POOLED)
+def test_an_output_is_what_all_its_readers_read(layers: dict[str, Any], outputs: list[str]) -> None:
+    network = build("n", [3, 8, 8], layers)
+    assert [str(layer.output) for layer in network.layers] == outputs

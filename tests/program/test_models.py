@@ -69,8 +69,8 @@ def test_the_network_of_the_documentation_is_one() -> None:
         "32x32x32",
         "32x32x32",
         "32x16x16",
-        "16x16x16",
-        "16x16x16",
+        "16",  # both branches are pooled for all who read them
+        "16",
         "10",
     ]
     assert len(network.edges) == 7

@@ -87,13 +87,8 @@ class _Profile:
 
     def __init__(self, modules: Mapping[str, _Module], reads: Mapping[str, list[str]], batch: int) -> None:
         self._modules, self._reads, self._batch = modules, reads, batch
-        self._readers = dict.fromkeys(modules, 0)
-        for node, sources in reads.items():
-            for source in sources:
-                self._readers[source] += modules[node].kind not in _COUNTED
         self._graph = GraphBuilder()
         self._tensors: dict[str, Tensor] = {}
-        self._written_by: dict[str, int] = {}
 
     def network(self, name: str, order: list[str]) -> Network:
         for node in order:
@@ -105,11 +100,12 @@ class _Profile:
             tensors = [self._tensors[source] for source in sources]
             if module.kind in ("Conv2d", "Linear"):
                 layer = self._layer(module, tensors, elements)
-                self._written_by[node] = len(self._graph.layers)
                 self._tensors[node] = self._graph.layer(layer, tensors[0])
             else:
                 self._tensors[node] = self._weightless(node, module, sources, elements)
-        return self._graph.network(name)
+        read = {source for node in self._tensors for source in self._reads[node]}
+        outputs = [tensor for node, tensor in self._tensors.items() if node not in read]
+        return self._graph.network(name, outputs=outputs)
 
     def _layer(self, module: _Module, tensors: list[Tensor], elements: int) -> Layer:
         number = len(self._graph.layers) + 1
@@ -142,15 +138,7 @@ class _Profile:
             return Tensor(elements)
         if module.kind.lower().startswith(("concat", "cat")):
             return self._graph.concat(tensors).resized(elements)
-        tensor = self._graph.add(tensors)
-        for source in sources:
-            at = self._written_by.get(source)
-            if at is not None and self._readers[source] == 1 and list(tensor.parts) == [at]:
-                self._written_by[node] = at
-                written = self._graph.layers[at].output
-                if written.elements != elements:
-                    self._graph.set_output(at, _image(written.channels, elements))
-        return tensor.resized(elements)
+        return self._graph.add(tensors).resized(elements)
 
 
 def _module(line: Line, kind: str, arguments: str, sizes: str) -> _Module:

@@ -87,9 +87,6 @@ class _Topology:
         source = self._written.get(layer.input.channels)
         if source is None:
             source = Tensor(layer.input.elements)
-        else:
-            (at,) = source.parts
-            self._graph.set_output(at, layer.input)  # what it writes is what is read of it, pooled as it may be
         if self._pending is not None:
             source = Tensor(source.elements, source.parts, self._pending.work)
             self._pending = None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hypar_exp.networks.graph import GraphBuilder, Tensor
 from hypar_exp.networks.importers.onnx import operators
 from hypar_exp.networks.importers.onnx.layers import LayerReader
-from hypar_exp.networks.importers.onnx.model import SHAPE_OPERATORS, Model, Node
+from hypar_exp.networks.importers.onnx.model import Model, Node
 from hypar_exp.networks.importers.onnx.names import readable
-from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.networks.layers import Layer
 from hypar_exp.networks.network import Network
 
 
@@ -25,7 +24,9 @@ def translate(model: Model, name: str, mapped: Mapping[str, str]) -> Network:
     for node in model.nodes:
         if not all(value in model.constants for value in node.outputs if value):
             translation.read(node)
-    network = translation.graph.network(name, list(translation.tensors.values()))
+    tensors = translation.tensors
+    outputs = [tensors[value] for value in model.outputs if value in tensors]
+    network = translation.graph.network(name, list(tensors.values()), outputs)
     names = readable(network.layer_names)
     layers = tuple(dataclasses.replace(layer, name=fresh) for layer, fresh in zip(network.layers, names, strict=True))
     return dataclasses.replace(network, layers=layers)
@@ -40,11 +41,6 @@ class _Translation:
         self._model = model
         self._mapped = mapped
         self._layers = LayerReader(model)
-        self._readers = Counter(
-            value for node in model.nodes if node.operator not in SHAPE_OPERATORS for value in set(node.inputs)
-        )
-        self._written_by: dict[str, int] = {}
-        """Value -> the layer whose output it is, as long as nothing else reads that."""
 
     def read(self, node: Node) -> None:
         """Add a node to the graph."""
@@ -66,13 +62,12 @@ class _Translation:
         elif operator in operators.MATRICES and len(tensors) > 1:
             self._product(node, tensors)
         else:
-            self._weightless(node, reads, tensors)
+            self._weightless(node, tensors)
 
     def _layer(self, node: Node, layer: Layer, tensors: Sequence[Tensor]) -> None:
-        at = len(self.graph.layers)
         written = self.graph.layer(layer, _first(tensors))
         more = list(tensors[1:])  # a bias, or what Gemm adds, that another layer makes
-        self._write(node, self.graph.add([written, *more]) if more else written, at)
+        self._write(node, self.graph.add([written, *more]) if more else written)
 
     def _recurrent(self, node: Node, tensors: Sequence[Tensor]) -> None:
         """Two layers: the matrix that reads the sequence, and the one that reads the state at every step."""
@@ -103,39 +98,18 @@ class _Translation:
         elements = _elements(self._model, node.outputs[0], tensors[0].elements)
         self._write(node, self.graph.product(tensors, elements, macs))
 
-    def _weightless(self, node: Node, reads: Sequence[str], tensors: Sequence[Tensor]) -> None:
+    def _weightless(self, node: Node, tensors: Sequence[Tensor]) -> None:
         """Whatever else there is: it makes of each tensor one of another size, or combines several."""
         if not tensors:
             self._write(node, Tensor(_elements(self._model, node.outputs[0], 1)))
             return
-        tensor = tensors[0] if len(tensors) == 1 else self.graph.add(tensors)
-        writers = [
-            self._written_by[value] for value in reads if value in self._written_by and self._readers[value] == 1
-        ]
-        last = next((at for at in writers if list(tensor.parts) == [at]), None)
-        self._write(node, tensor, last if len(node.outputs) == 1 or node.operator == "Dropout" else None)
+        self._write(node, tensors[0] if len(tensors) == 1 else self.graph.add(tensors))
 
-    def _write(self, node: Node, tensor: Tensor, layer: int | None = None) -> None:
-        """Bind a node's outputs; the first is what `layer` writes, if one is named."""
-        for place, value in enumerate(node.outputs):
+    def _write(self, node: Node, tensor: Tensor) -> None:
+        """Bind a node's outputs."""
+        for value in node.outputs:
             if value:
                 self.tensors[value] = tensor.resized(_elements(self._model, value, tensor.elements))
-            if value and place == 0 and layer is not None:
-                self._written_by[value] = layer
-                written = self.graph.layers[layer].output
-                if self.tensors[value].elements != written.elements:
-                    self.graph.set_output(layer, self._shape(value, self.graph.layers[layer]))
-
-    def _shape(self, value: str, layer: Layer) -> Shape:
-        """The shape of a value that `layer` writes: channels are where the layer has them."""
-        dims = self._model.dims.get(value, ())
-        elements = self.tensors[value].elements
-        channels = layer.output.channels
-        if channels > elements or elements % channels:
-            return Shape(elements)
-        if len(dims) == 4 and dims[1] == channels and dims[2] * dims[3] * channels == elements:
-            return Shape(channels, dims[2], dims[3])
-        return Shape(channels, elements // channels)
 
     def _tensor(self, node: Node, value: str) -> Tensor:
         if value not in self.tensors:
