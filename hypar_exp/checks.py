@@ -8,16 +8,21 @@ from typing import Any
 
 from hypar_exp.errors import UserError, did_you_mean
 
+LEAST_USABLE, MOST_USABLE = 1e-30, 1e30
+"""Beyond these a number of ours has no meaning, and quotients of two such leave the range of floats."""
 
-def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = math.inf) -> None:
-    """Every named field is a finite number above `above` (None: at least 0) and at most `most`."""
+
+def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = MOST_USABLE) -> None:
+    """Every named field is a number above `above` (None: at least 0) and at most `most`, and 0 or a usable one."""
     for name in names:
         value: Any = getattr(spec, name)
-        number = _is_finite(value)
         low = f"above {above:g}" if above is not None else "of at least 0"
-        if not number or value > most or (value < 0 if above is None else value <= above):
-            high = "" if math.isinf(most) else f" and at most {most:g}"
+        if not _is_finite(value) or value > most or (value < 0 if above is None else value <= above):
+            limited = most != MOST_USABLE or (_is_finite(value) and value > most)
+            high = f" and at most {most:g}" if limited else ""
             raise UserError(f"{owner}.{name} must be a finite number {low}{high} (got {shortened(value)})")
+        if 0 < value < LEAST_USABLE:
+            raise UserError(f"{owner}.{name} must be at least {LEAST_USABLE:g} (got {shortened(value)})")
 
 
 MOST_WHOLE = 2**53
@@ -61,6 +66,6 @@ def checked_coefficients(owner: str, coefficients: Mapping[str, float], known: S
     for key, value in coefficients.items():
         if key not in known:
             raise UserError(f"{owner} has no key '{key}'{did_you_mean(str(key), known)}")
-        if not _is_finite(value) or value < 0:
+        if not _is_finite(value) or not 0 <= value <= MOST_USABLE:
             raise UserError(f"{owner}.{key} must be a finite number of at least 0 (got {shortened(value)})")
     return [float(coefficients.get(key, 0.0)) for key in known]

@@ -60,7 +60,8 @@ class Fitting:
             cheapest, relaxed = self._priced(allowed, 0.0, budget, best)
             if best.beats(relaxed):
                 break  # lower limits only forbid more
-            if relaxed >= best.cost.real:
+            settled = self.transitions is None or self.shares.fit(cheapest)  # else one as good may be closer
+            if relaxed >= best.cost.real and settled:
                 bound = min(bound, relaxed)
                 break  # for the same reason
             if price and best.beats(self._priced(allowed, price, budget, best)[1]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.checks import require_whole
+from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import Plan, checked_plan, plan_communication, shard
 from hypar_exp.simulation.accounting import Accounting
@@ -42,13 +44,14 @@ def simulate(
         batch_size: samples a step; where 2^levels does not divide it, shares are fractions of a sample.
 
     Raises:
-        UserError: a plan of another shape, or a batch that is not a whole number above zero.
+        UserError: a plan of another shape, a batch that is not a whole number above zero, or a step that takes or costs
+            nothing.
     """
     require_whole("", "batch_size", batch_size, least=1)
     plan = checked_plan(plan, array.levels, len(network.layers))
     of_kinds = [_of_kind(kind, network, plan, array, accounting, batch_size) for kind in kinds_of(array, hardware)]
     fullest = max(of_kinds, key=lambda part: part.memory.total_bytes / part.capacity_bytes)
-    return StepReport(
+    report = StepReport(
         batch_size=batch_size,
         accelerators=accelerators(array),
         mac_time_s=np.max([part.mac_time_s for part in of_kinds], axis=0),
@@ -59,6 +62,24 @@ def simulate(
         memory=fullest.memory,
         fits_in_memory=fullest.memory.total_bytes <= fullest.capacity_bytes,
     )
+    _require_usable(report)
+    return report
+
+
+def _require_usable(report: StepReport) -> None:
+    """Whatever a step is compared with is divided by its time and its energy.
+
+    Raises:
+        UserError: one of them is nothing, or no finite number.
+    """
+    if report.step_energy_j == 0:
+        raise UserError(
+            "a step costs no energy at all; one of hardware.addition_energy_j, hardware.multiplication_energy_j and "
+            "hardware.dram_energy_j_per_element must be above 0"
+        )
+    for what, value, unit in (("takes", report.step_time_s, "s"), ("costs", report.step_energy_j, "J")):
+        if not 0 < value < math.inf:
+            raise UserError(f"a step {what} {value:g} {unit}, which cannot be used; look at the hardware's numbers")
 
 
 @dataclass(frozen=True)

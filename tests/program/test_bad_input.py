@@ -43,6 +43,9 @@ SENTENCES = {  # override -> how its sentence begins
     "hardware.link_bandwidth_bits_per_s=inf": "hardware.link_bandwidth_bits_per_s must be a finite number above 0 ",
     "hardware.link_bandwidth_bits_per_s=nan": "hardware.link_bandwidth_bits_per_s must be a finite number above 0 ",
     "hardware.link_bandwidth_bits_per_s=0": "hardware.link_bandwidth_bits_per_s must be a finite number above 0 ",
+    "hardware.link_bandwidth_bits_per_s=1e-320": "hardware.link_bandwidth_bits_per_s must be at least 1e-30 (got 1e-32",
+    "hardware.operations_per_s_per_pe=1e300": "hardware.operations_per_s_per_pe must be a finite number above 0 and at",
+    "hardware.dram_energy_j_per_element=1e-200": "hardware.dram_energy_j_per_element must be at least 1e-30 (got 1e-2",
     "hardware.utilisation=1.5": "hardware.utilisation must be a finite number above 0 and at most 1 ",
     "hardware.processing_elements=1.5": "hardware.processing_elements must be a whole number ",
     "accounting.macs_resolution=inptu": "accounting.macs_resolution must be input or output (got 'inptu')",
@@ -80,6 +83,16 @@ def test_one_sentence(override: str, program: Program, tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     assert not list(tmp_path.rglob("*.db"))
+
+
+def test_a_step_that_costs_no_energy(program: Program, tmp_path: Path) -> None:
+    energies = ("addition_energy_j", "multiplication_energy_j", "sram_energy_j_per_access", "dram_energy_j_per_element")
+    done = program("network=sfc", *(f"hardware.{energy}=0" for energy in energies), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("hypar_exp: a step costs no energy at all; one of hardware.addition_energy_j, ")
+    assert done.stderr.count("\n") == 1
+    one_part = program("network=sfc", "tracking=none", f"hardware.{energies[-1]}=0", cwd=tmp_path)
+    assert one_part.returncode == 0, "a part of the energy may be nothing"
 
 
 def test_a_network_file_that_does_not_parse_names_the_line(command: Command, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
-from hypar_exp.planning import DoesNotFitError, Optimal, Plan, PlanningProblem, PlanningWarning
+from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Plan, PlanningProblem, PlanningWarning
 from hypar_exp.simulation import Accounting, Communication, HTree, Objective, memory_limit, simulate
 from tests.planning.test_optimal import TYPES, every_plan
 from tests.simulation.test_objectives import OBJECTIVES, Scene, hmc, measure, scenes
@@ -51,6 +51,11 @@ def test_the_best_plan_that_fits_is_that_of_brute_force(
     found = measure(report, objective)
     if scene.network.is_chain:
         assert found == pytest.approx(best, rel=1e-12)
+        if objective.name == "communication":  # whole numbers: costs that are equal compare as equal
+            problem = scene.problem(objective)
+            hypar = HyPar(types=types).plan(problem)
+            differing = (every != hypar).sum(axis=(1, 2))
+            assert (least.plan != hypar).sum() == differing[(needed <= capacity) & (costs == best)].min()
     assert least.bound <= best * (1 + 1e-12)
     assert found >= best * (1 - 1e-12)
 
@@ -65,6 +70,17 @@ def test_where_no_plan_fits_the_least_need_is_told(data: st.DataObject, types: t
         Optimal(types=types).plan(limited(scene, scene.problem(Communication())))
     assert raised.value.needed_bytes == pytest.approx(least, rel=1e-12)
     assert raised.value.capacity_bytes == least * 0.999
+
+
+def test_of_plans_that_fit_and_cost_the_same_the_closest_to_hypars_is_taken() -> None:
+    layers = {
+        "l0": {"layer": "fc", "input": [4], "output": [1], "weights": 2},
+        "l1": {"layer": "conv", "input": [1], "output": [2], "weights": 4},
+        "l2": {"layer": "conv", "input": [1], "output": [8], "weights": 8},
+    }
+    hardware = replace(hmc(), element_bytes=1, dram_capacity_bytes=49)
+    scene = Scene(networks.build("tie", [4], layers), 2, HTree(levels=1), hardware, AS_EVALUATED)
+    assert Optimal().plan(limited(scene, scene.problem(Communication()))).tolist() == [[1, 0, 0]]
 
 
 AS_EVALUATED = Accounting(
