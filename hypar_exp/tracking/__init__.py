@@ -1,5 +1,6 @@
 """Tracking: recorders of runs; the only room that knows MLflow."""
 
+from hypar_exp.tracking.files.recorder import FileRecorder
 from hypar_exp.tracking.server.recorder import ServerRecorder
 from hypar_exp.tracking.sqlite.recorder import SqliteRecorder
 from hypar_exp.tracking.store import (
@@ -18,6 +19,7 @@ from hypar_exp.tracking.store import (
 )
 
 __all__ = [
+    "FileRecorder",
     "Metric",
     "NoRecorder",
     "RecordedRun",

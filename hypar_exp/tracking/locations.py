@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote_to_bytes, urlparse
 
 from hypar_exp.errors import UserError
 
@@ -28,7 +28,9 @@ def is_local(location: str) -> bool:
 
 def local_folder(location: str) -> Path:
     """The folder of a local artifact location."""
-    return Path(unquote(urlparse(location).path)) if location.startswith("file:") else Path(location)
+    return (
+        Path(os.fsdecode(unquote_to_bytes(urlparse(location).path))) if location.startswith("file:") else Path(location)
+    )
 
 
 def write_files(folder: Path, artifacts: Mapping[str, str | bytes]) -> None:

@@ -44,9 +44,9 @@ def older_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "INSERT INTO experiments (name, artifact_location, lifecycle_stage) VALUES ('hypar_exp', 'a', 'active')"
         )
         database.execute(
-            "INSERT INTO runs (run_uuid, name, status, start_time, end_time, lifecycle_stage, artifact_uri, "
+            "INSERT INTO runs (run_uuid, name, user_id, status, start_time, end_time, lifecycle_stage, artifact_uri, "
             "experiment_id) "
-            "VALUES ('0123', 'old run', 'FINISHED', 1, 2, 'active', 'a/0123', 1)"
+            "VALUES ('0123', 'old run', 'ada', 'FINISHED', 1, 2, 'active', 'a/0123', 1)"
         )
         database.execute("INSERT INTO params (key, value, run_uuid) VALUES ('batch_size', '256', '0123')")
     return file
@@ -89,6 +89,7 @@ def test_it_is_upgraded_when_asked_and_kept_beside(older_database: Path, command
     assert (revision(database), revision(kept)) == (schema.newest_revision(), OLDER)
     assert "up to date" in command("runs", "upgrade").stdout
     recorder = SqliteRecorder(database=str(database), artifacts=str(tmp_path / "outputs" / "artifacts"))
+    recorder.relocate()  # the older database has its artifacts nowhere that is known
     recorder.record(a_run())
     assert [(run.name, run.params["batch_size"]) for run in recorder.results().runs()] == [
         ("old run", "256"),

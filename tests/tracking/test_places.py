@@ -14,7 +14,7 @@ import pytest
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import ServerRecorder, SqliteRecorder, mlflow_client
 from hypar_exp.tracking.sentences import shell_quoted
-from tests.tracking.records import a_run
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run
 
 ODD_NAMES = [
     *(
@@ -95,6 +95,7 @@ def test_quoted_words_are_what_a_shell_takes() -> None:
         assert os.fsdecode(done.stdout) == name
 
 
+@WRITTEN_DIRECTLY
 def test_a_copied_folder_is_a_store_of_its_own(tmp_path: Path) -> None:
     recorded = recorder_in(tmp_path / "old").record(a_run("first"))
     shutil.copytree(tmp_path / "old", tmp_path / "copy")
@@ -121,6 +122,7 @@ def test_a_moved_folder_keeps_its_artifacts(tmp_path: Path) -> None:
     assert not (tmp_path / "old").exists()
 
 
+@WRITTEN_DIRECTLY
 def test_somebody_else_s_database_does_not_say_where_files_are_written(tmp_path: Path) -> None:
     recorder = recorder_in(tmp_path)
     recorded = recorder.record(a_run("first", artifacts={}))
@@ -154,12 +156,14 @@ def test_addresses_are_no_paths(changes: dict[str, str], sentence: str) -> None:
     assert "secret" not in str(refused.value)
 
 
+@WRITTEN_DIRECTLY
 def test_addresses_of_files_are_paths(tmp_path: Path) -> None:
     recorder = SqliteRecorder(database=f"sqlite:///{tmp_path}/mlflow.db", artifacts=(tmp_path / "a b").as_uri())
     recorder.record(a_run())
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a b", "mlflow.db"]
 
 
+@WRITTEN_DIRECTLY
 def test_mlflow_s_own_variables_are_used_or_spoken_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://ada:secret@mlflow.example")
     note = recorder_in(tmp_path).record(a_run()).note

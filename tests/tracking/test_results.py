@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ import pytest
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import Metric, NoRecorder, RunRecord, RunStatus, SqliteRecorder, store_of
 
+COUNTER = itertools.count()
+
 
 def record(name: str, **tags: str) -> RunRecord:
     return RunRecord(
         name=name,
         status=RunStatus.FINISHED,
-        start_time_ms=1_000_000,
+        start_time_ms=1_000_000 + next(COUNTER),
         end_time_ms=1_000_100,
         params={"network.name": "vgg_e", "batch_size": "256"},
         tags=tags,

@@ -15,7 +15,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.tracking import SqliteRecorder, StoreError
 from hypar_exp.tracking.locations import SHARED_FILE_SYSTEMS, file_system_of, shared_file_system
 from tests.conftest import program_environment
-from tests.tracking.records import a_run
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run
 
 MOUNTS = r"""
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -62,6 +62,7 @@ def journal_mode(folder: Path) -> str:
         return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
+@WRITTEN_DIRECTLY
 def test_the_journal_is_as_asked_for(tmp_path: Path) -> None:
     recorder_in(tmp_path / "rollback", journal="rollback").record(a_run())
     assert journal_mode(tmp_path / "rollback") == "delete"
@@ -91,7 +92,7 @@ if sys.argv[1] == "no links":
         raise PermissionError(1, "Operation not permitted", source)
     os.link = link
 from hypar_exp.tracking import SqliteRecorder
-from tests.tracking.records import a_run
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run
 SqliteRecorder(database="mlflow.db", artifacts="artifacts").record(a_run())
 """
 

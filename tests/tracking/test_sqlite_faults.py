@@ -19,12 +19,12 @@ import pytest
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import SqliteRecorder
 from tests.conftest import Command, program_environment
-from tests.tracking.records import a_run
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run
 
 RECORD_WITHOUT_END = """
 import sys
 from hypar_exp.tracking import SqliteRecorder
-from tests.tracking.records import a_run
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run
 recorder = SqliteRecorder(database="mlflow.db", artifacts="artifacts")
 print("ready", flush=True)
 while True:
@@ -36,6 +36,7 @@ def recorder_in(folder: Path) -> SqliteRecorder:
     return SqliteRecorder(database=str(folder / "mlflow.db"), artifacts=str(folder / "artifacts"))
 
 
+@WRITTEN_DIRECTLY
 def test_a_killed_writer_leaves_no_half_run(tmp_path: Path) -> None:
     recorder_in(tmp_path).record(a_run("first"))
     seen = 1
@@ -98,6 +99,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@WRITTEN_DIRECTLY
 def test_a_full_disk_leaves_no_run_without_its_artifacts(tmp_path: Path, small_disk: Path) -> None:
     recorder = SqliteRecorder(database=str(tmp_path / "mlflow.db"), artifacts=str(small_disk / "artifacts"))
     recorder.record(a_run("fits"))

@@ -15,7 +15,7 @@ import pytest
 from hypar_exp.errors import UserError
 from hypar_exp.tracking import SqliteRecorder, mlflow_client
 from hypar_exp.tracking.sqlite import schema
-from tests.tracking.records import a_run, odd_runs
+from tests.tracking.records import WRITTEN_DIRECTLY, a_run, odd_runs
 
 Rows = dict[str, list[tuple[Any, ...]]]
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -111,12 +111,14 @@ def test_an_untested_schema_is_left_to_the_client(tmp_path: Path, monkeypatch: p
     assert mlflow_client.connect(recorder.uri).get_run(recorded.run_id).data.params == dict(a_run().params)
 
 
+@WRITTEN_DIRECTLY
 def test_the_tested_schema_is_the_installed_mlflow_s(stores: tuple[Path, Path]) -> None:
     with contextlib.closing(sqlite3.connect(stores[1] / "mlflow.db")) as connection:
         (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     assert revision in schema.TESTED_REVISIONS
 
 
+@WRITTEN_DIRECTLY
 def test_a_batch_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     recorder = SqliteRecorder(database=str(tmp_path / "mlflow.db"), artifacts=str(tmp_path / "artifacts"))
     recorder.record(a_run("first"))

@@ -110,8 +110,6 @@ class SqliteRecorder:
         if not self._database.exists():
             raise UserError(f"there is no tracking database {self._database}")
         with user_errors(self.uri), self._connected() as connection:
-            if not schema.is_tested(connection):
-                raise UserError(f"the schema of {self.database} is not one whose runs can be relocated")
             return writer.relocate_runs(connection, self.experiment, self._artifacts)
 
     def upgrade(self) -> Path | None:
@@ -201,7 +199,7 @@ class SqliteRecorder:
             if elsewhere.rstrip("/") != location:
                 raise UserError(
                     f"the experiment '{self.experiment}' has its artifacts in {elsewhere}; set tracking.artifacts to "
-                    "that, or tracking.experiment to another name"
+                    f"that, or let 'hypar-exp runs relocate' have them in {self.artifacts}"
                 )
             return experiment_id, [mlflow_client.write_run(client, experiment_id, run) for run in runs]
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-import secrets
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hypar_exp.tracking.limits import within_limits
 from hypar_exp.tracking.locations import is_local, local_folder, write_files
+from hypar_exp.tracking.run_ids import new_run_id
 from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
@@ -72,7 +71,7 @@ def write_runs(
         artifacts: the folder below which every run has one of its own.
         runs: the records.
     """
-    run_ids = [_new_run_id() for _ in runs]
+    run_ids = [new_run_id() for _ in runs]
     written: list[Path] = []
     try:
         for run_id, run in zip(run_ids, runs, strict=True):
@@ -124,7 +123,7 @@ def relocate_runs(connection: sqlite3.Connection, experiment_name: str, artifact
     changed = 0
     with transaction(connection):
         row = connection.execute(
-            "SELECT experiment_id FROM experiments WHERE name = ? AND workspace = 'default'", [experiment_name]
+            "SELECT experiment_id FROM experiments WHERE name = ? ORDER BY experiment_id", [experiment_name]
         ).fetchone()
         if row is None:
             return 0
@@ -149,17 +148,6 @@ def _count_rows(connection: sqlite3.Connection) -> None:
     """
     connection.execute("PRAGMA analysis_limit = 1000")
     connection.execute("ANALYZE")
-
-
-def _new_run_id() -> str:
-    """32 hexadecimal digits as MLflow's, but ordered in time (RFC 9562's version 7).
-
-    The keys of every table contain it: new rows go to the ends of their indexes and not to random places, which keeps
-    large databases as fast as small ones.
-    """
-    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
-    fraction = rest * 4096 // 1_000_000
-    return f"{milliseconds:012x}7{fraction:03x}{8 + secrets.randbits(2):x}{secrets.randbits(60):015x}"
 
 
 @contextlib.contextmanager
