@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.graph import GraphBuilder, Tensor
 from hypar_exp.networks.layers import Shape
@@ -39,8 +40,8 @@ def build(name: str, input: Sequence[int], layers: Mapping[str, Mapping[str, Any
             `{fc: 10}`, in the order in which data flows. `pool` is a size, `global`, or
             `{kernel, stride, padding, round}`. A layer reads the one before it, or the one that `reads` names; `add`
             names others whose outputs are added to its own before it is pooled. Of several that `reads` lists it reads
-            the concatenation. Without weights are
-            `{concat: [a, b]}`, `{add: [a, b]}`, `{attention: [q, k, v]}` and `{pool: 2}`. See docs/models.md.
+            the concatenation. Without weights are `{concat: [a, b]}`, `{add: [a, b]}`,
+            `{attention: [q, k, v], heads: 12}` and `{pool: 2}`. See docs/models.md.
 
     Raises:
         UserError: a layer that is not understood or whose shapes do not fit; the sentence names the layer.
@@ -118,7 +119,7 @@ class _Description:
         return output, written
 
     def _node(self, kind: str, fields: dict[str, Any]) -> tuple[Shape, Tensor]:
-        allowed = ("pool", "reads") if kind == "pool" else (kind, "pool")
+        allowed = {"pool": ("pool", "reads"), "attention": (kind, "heads", "pool")}.get(kind, (kind, "pool"))
         for key in fields:
             if key not in allowed:
                 raise UserError(f"{kind} has no key '{key}'{did_you_mean(key, allowed)}")
@@ -126,7 +127,8 @@ class _Description:
         if kind in ("add", "concat") and len(sources) < 2:
             raise UserError(f"{kind} needs a list of at least two layers (got {fields[kind]!r})")
         if kind == "attention":
-            shape, tensor = self._attention(sources)
+            require_whole("", "heads", fields.get("heads", 1), least=1)
+            shape, tensor = self._attention(sources, fields.get("heads", 1))
         elif kind == "add":
             shape = self._value(sources[0])[0]
             tensor = self.graph.add([self._same(shape, f"{sources[0]} writes", source) for source in sources])
@@ -149,7 +151,7 @@ class _Description:
         joined = Shape(sum(shape.channels for shape in shapes), shapes[0].height, shapes[0].width)
         return joined, self.graph.concat([self._value(source)[1] for source in sources])
 
-    def _attention(self, sources: Sequence[str]) -> tuple[Shape, Tensor]:
+    def _attention(self, sources: Sequence[str], heads: int) -> tuple[Shape, Tensor]:
         """Scores of all positions of the query with all of the key, and with them a weighted sum of the values."""
         if len(sources) not in (1, 3):
             raise UserError(f"attention needs [query, key, value], or one layer that makes all three (got {sources})")
@@ -160,9 +162,12 @@ class _Description:
             query = Shape(query.channels // 3, query.height, query.width)
         elif key.positions != self._value(sources[1])[0].positions:
             raise UserError(f"key and value must have the same positions (got {self._value(sources[1])[0]} and {key})")
+        if query.channels % heads:
+            raise UserError(f"{heads} heads must divide the {query.channels} channels of the query")
         macs = 2 * query.channels * query.positions * key.positions
+        probabilities = heads * query.positions * key.positions
         operands = [self._value(source)[1] for source in sources]
-        return query, self.graph.product(operands, query.elements, macs)
+        return query, self.graph.product(operands, query.elements, macs, probabilities)
 
     def _same(self, shape: Shape, whose: str, source: str) -> Tensor:
         other, tensor = self._value(source)

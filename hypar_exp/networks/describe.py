@@ -43,8 +43,10 @@ def _fields(network: Network, at: int, layer: Layer, reads: list[Edge]) -> dict[
         "weights": layer.weights,
         "positions": layer.output_positions,
     }
-    if layer.extra_macs:
-        fields["extra_macs"] = layer.extra_macs
+    more = {"extra_macs": layer.extra_macs, "extra_inputs": layer.extra_inputs}
+    fields |= {key: value for key, value in more.items() if value}
+    if layer.groups > 1:
+        fields["groups"] = layer.groups
     if not at:
         return fields  # the first layer reads what the network reads
     if not reads:

@@ -40,13 +40,23 @@ class Tensor:
         return replace(self, elements=elements, parts=parts)
 
 
+@dataclass(frozen=True)
+class _Product:
+    """A product of tensors without weights, of one sample."""
+
+    macs: int
+    operands: int
+    """Elements that it reads, and that its backward pass needs."""
+
+
 class GraphBuilder:
     """Collects layers in topological order and the edges that their tensors imply."""
 
     def __init__(self) -> None:
         self.layers: list[Layer] = []
         self._edges: dict[tuple[int, int], int] = {}
-        self._work_macs: dict[int, int] = {}
+        self._products: dict[int, _Product] = {}
+        """Those that no layer computes yet, by number."""
         self._works = 0
         self._declared: set[int] = set()
 
@@ -55,8 +65,7 @@ class GraphBuilder:
         at = len(self.layers)
         if declared:
             self._declared.add(at)
-        extra = sum(self._work_macs.pop(work, 0) for work in reads.work)
-        self.layers.append(replace(layer, extra_macs=layer.extra_macs + extra))
+        self.layers.append(self._working(layer, reads))
         self._feed(reads.resized(layer.input.elements).parts, at)
         return Tensor(layer.output.elements, {at: layer.output.elements})
 
@@ -86,11 +95,14 @@ class GraphBuilder:
                 parts[at] = max(parts.get(at, 0), part)
         return Tensor(elements, parts, _works(tensors))
 
-    def product(self, tensors: Sequence[Tensor], elements: int, macs: int) -> Tensor:
-        """A product of tensors without weights: `macs` multiply-accumulates of one sample make `elements`."""
+    def product(self, tensors: Sequence[Tensor], elements: int, macs: int, inner_elements: int = 0) -> Tensor:
+        """A product of tensors without weights: `macs` multiply-accumulates of one sample make `elements`.
+
+        Its operands are kept for the backward pass, and `inner_elements` that it makes on the way, as probabilities.
+        """
         operands = self.concat(tensors)
         self._works += 1
-        self._work_macs[self._works] = macs
+        self._products[self._works] = _Product(macs, operands.elements + inner_elements)
         return Tensor(elements, operands.parts, operands.work | {self._works})
 
     def network(self, name: str, ends: Sequence[Tensor] = (), outputs: Sequence[Tensor] = ()) -> Network:
@@ -105,14 +117,20 @@ class GraphBuilder:
             UserError: there are no layers.
         """
         for end in ends:
-            extra = sum(self._work_macs.pop(work, 0) for work in end.work)
-            if extra and end.parts:
+            if end.parts:
                 last = max(end.parts)
-                self.layers[last] = replace(self.layers[last], extra_macs=self.layers[last].extra_macs + extra)
+                self.layers[last] = self._working(self.layers[last], end)
         self._read_outputs(outputs)
         by_consumer = sorted(self._edges.items(), key=lambda edge: (edge[0][1], edge[0][0]))
         edges = tuple(Edge(producer, consumer, elements) for (producer, consumer), elements in by_consumer)
         return Network(name, tuple(self.layers), edges)
+
+    def _working(self, layer: Layer, reads: Tensor) -> Layer:
+        """The layer with the products that it computes because it reads their result."""
+        products = [self._products.pop(work) for work in reads.work if work in self._products]
+        macs = sum(product.macs for product in products)
+        inputs = sum(product.operands for product in products)
+        return replace(layer, extra_macs=layer.extra_macs + macs, extra_inputs=layer.extra_inputs + inputs)
 
     def _read_outputs(self, outputs: Sequence[Tensor]) -> None:
         """Make each layer's output F_{l+1} what all who read it read: the most that any reader, or the outside, takes.

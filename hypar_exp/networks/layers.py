@@ -67,6 +67,10 @@ class Layer:
     convolution's input; 0 for a table that is only looked up."""
     extra_macs: int = 0
     """Multiply-accumulates of one sample and one phase without weights that run with the layer (attention's)."""
+    extra_inputs: int = 0
+    """Elements of one sample that these read, and that the backward pass needs: query, key, value, probabilities."""
+    groups: int = 1
+    """Of a convolution: its input channels, and with them its output channels, are in so many parts that do not mix."""
 
     @property
     def macs_at_input(self) -> int:

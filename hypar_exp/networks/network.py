@@ -72,6 +72,21 @@ class Network:
         return np.array([layer.output.elements for layer in self.layers], dtype=np.float64)
 
     @cached_property
+    def extra_inputs(self) -> NDArray[np.float64]:
+        """float64[layers]: what the products without weights that run with a layer read, of one sample."""
+        return np.array([layer.extra_inputs for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> NDArray[np.float64]:
+        """float64[layers]: parts of a layer's channels that do not mix; 1 for all but grouped convolutions."""
+        return np.array([layer.groups for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def looked_up(self) -> NDArray[np.bool_]:
+        """bool[layers]: whether the weights are a table of which a sample reads only some rows."""
+        return np.array([layer.output_positions == 0 for layer in self.layers])
+
+    @cached_property
     def edge_elements(self) -> NDArray[np.float64]:
         """float64[edges]: elements of one sample that the edge carries."""
         return np.array([edge.elements for edge in self.edges], dtype=np.float64)

@@ -75,7 +75,8 @@ class Conv:
         weights = _grouped_weights(arriving.channels, self.conv, self.groups, self.kernel)
         height, width = window_positions(arriving, self.kernel, self.stride, self.padding, "down", what="kernel")
         convolved = Shape(self.conv, height, width)
-        return Layer(name, self.kind, arriving, convolved, weights, output_positions=convolved.positions)
+        positions = convolved.positions
+        return Layer(name, self.kind, arriving, convolved, weights, positions, groups=self.groups)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class ConvTranspose:
         weights = _grouped_weights(arriving.channels, self.conv_transpose, self.groups, self.kernel)
         spread = transposed_positions(arriving, self.kernel, self.stride, self.padding, self.output_padding)
         output = Shape(self.conv_transpose, *spread)
-        return Layer(name, self.kind, arriving, output, weights, output_positions=arriving.positions)
+        return Layer(name, self.kind, arriving, output, weights, arriving.positions, groups=self.groups)
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,8 @@ class Embedding:
 class Sized:
     """A layer of any kind (`layer` says which) by its sizes: what a network without its origin's details comes to.
 
-    `positions` says how often each weight is used for a sample, `extra_macs` what runs with the layer without weights.
+    `positions` says how often each weight is used for a sample, `extra_macs` what runs with the layer without weights,
+    `extra_inputs` what that reads.
     """
 
     kind: ClassVar[str] = "layer"
@@ -172,14 +174,17 @@ class Sized:
     weights: int
     positions: int = 1
     extra_macs: int = 0
+    extra_inputs: int = 0
+    groups: int = 1
 
     def __post_init__(self) -> None:
-        for key, least in (("weights", 0), ("positions", 0), ("extra_macs", 0)):
+        for key, least in (("weights", 0), ("positions", 0), ("extra_macs", 0), ("extra_inputs", 0), ("groups", 1)):
             require_whole("", key, getattr(self, key), least=least)
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         read, written = shape_of(self.input, "input"), shape_of(self.output, "output")
-        return Layer(name, str(self.layer), read, written, self.weights, self.positions, self.extra_macs)
+        more = self.extra_macs, self.extra_inputs, self.groups
+        return Layer(name, str(self.layer), read, written, self.weights, self.positions, *more)
 
 
 def shape_of(sizes: Any, key: str) -> Shape:

@@ -142,10 +142,42 @@ def pair_amounts(
     tensors = shard(network, batch_size, counts)
     weights, inputs, outputs = tensors.weights[..., None], tensors.inputs[..., None], tensors.outputs[..., None]
     gradient, output, output_error, input_error = model.within.T
-    return PairAmounts(
+    amounts = PairAmounts(
         within=gradient * weights + (output + output_error) * outputs + input_error * inputs,
         between=model.between.sum(axis=-1) * tensors.edges[..., None, None],
     )
+    if Split.MP in model.splits and (network.groups > 1).any():
+        _price_groups(network, model, counts, tensors.edges, amounts)
+    return amounts
+
+
+def _price_groups(
+    network: Network,
+    model: CommunicationModel,
+    counts: NDArray[np.number],
+    edges: NDArray[np.float64],
+    amounts: PairAmounts,
+) -> None:
+    """Price mp of grouped convolutions: each half has whole groups, so there are no partial sums of the output.
+
+    What it writes is cut by channels, as op's output is: a consumer that wants it by samples fetches what it lacks. An
+    edge out of a layer that is split more often than it has groups is charged that too, which is an upper bound.
+    """
+    mp = model.splits.index(Split.MP)
+    whole = np.exp2(counts[..., Split.MP] + 1.0) <= network.groups
+    amounts.within[..., mp] = np.where(whole, 0.0, amounts.within[..., mp])
+    grouped = network.groups[network.edge_producers] > 1
+    row = model.between[model.splits.index(Split.OP)].sum(axis=-1) if Split.OP in model.splits else _by_channels(model)
+    amounts.between[..., grouped, mp, :] = row * edges[..., grouped, None]
+
+
+def _by_channels(model: CommunicationModel) -> NDArray[np.float64]:
+    """What each split's consumer fetches of a tensor that is cut by channels: as dp -> mp, the other way round."""
+    row = np.zeros(len(model.splits))
+    if Split.DP in model.splits:
+        dp, mp = model.splits.index(Split.DP), model.splits.index(Split.MP)
+        row[dp] = model.between[dp, mp].sum()
+    return row
 
 
 def mean_amounts(

@@ -33,6 +33,10 @@ class ShardedTensors:
     """A(F_l), and A(E_l), of the whole batch."""
     outputs: NDArray[np.float64]
     """A(F_{l+1}), and A(E_{l+1}), of the whole batch."""
+    weights_touched: NDArray[np.float64]
+    """Elements of W that a pass over the batch reads: all, but of a table no more rows than are looked up."""
+    extra_inputs: NDArray[np.float64]
+    """What products without weights that run with the layer read, of the whole batch."""
     edges: NDArray[np.float64]
     """The tensor on each edge as its consumer sees it: A(F), and A(E), of the whole batch."""
 
@@ -58,10 +62,21 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> Shar
     They are integers, or where shares are uneven floats (see `hypar_exp.planning.kinds`).
     """
     inputs = _fraction(counts, INPUT_DIMENSIONS)
+    weights = network.weights * _fraction(counts, WEIGHT_DIMENSIONS)
+    outputs = batch_size * network.output_elements * _fraction(counts, OUTPUT_DIMENSIONS)
+    if (network.groups > 1).any():
+        # groups that do not mix lie in one half with all that they read and write: the output halves with the input
+        outputs = outputs * np.exp2(-np.minimum(counts[..., INPUT_CHANNELS], np.log2(network.groups)))
+    touched = weights
+    if network.looked_up.any():
+        rows = outputs * _fraction(counts, (INPUT_CHANNELS,))  # of each half's own part of the table
+        touched = np.where(network.looked_up, np.minimum(weights, rows), weights)
     return ShardedTensors(
-        weights=network.weights * _fraction(counts, WEIGHT_DIMENSIONS),
+        weights=weights,
         inputs=batch_size * network.input_elements * inputs,
-        outputs=batch_size * network.output_elements * _fraction(counts, OUTPUT_DIMENSIONS),
+        outputs=outputs,
+        weights_touched=touched,
+        extra_inputs=batch_size * network.extra_inputs * inputs,
         edges=batch_size * network.edge_elements * inputs[..., network.edge_consumers],
     )
 

@@ -103,7 +103,7 @@ class Accounting:
     def dram_elements(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[..., layers]: one accelerator's DRAM traffic in a step; `leaf` are its shares of the tensors."""
         weights, inputs, outputs = self.dram_coefficients
-        return weights * leaf.weights + inputs * leaf.inputs + outputs * leaf.outputs
+        return weights * leaf.weights_touched + inputs * (leaf.inputs + leaf.extra_inputs) + outputs * leaf.outputs
 
     def macs(self, layer: Layer) -> int:
         """Multiply-accumulates of a layer for one sample and one phase."""

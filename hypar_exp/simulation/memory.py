@@ -21,8 +21,9 @@ class LeafMemory:
     weights_bytes: float
     gradients_bytes: float
     activations_bytes: float
-    """Training: every layer's input, kept from the forward to the gradient phase, and what the last layers write.
-    Inference: what is alive at once at the layer where that is most."""
+    """Training: every layer's input, with what the products that run with it read (query, key, value, probabilities),
+    kept from the forward to the gradient phase, and what the last layers write. Inference: what is alive at once at the
+    layer where that is most."""
     errors_bytes: float
     """The largest pair of a layer's output error and input error: no more than one pair is alive at a time."""
 
@@ -54,23 +55,25 @@ def memory_limit(network: Network, batch_size: int, hardware: Hardware, accounti
 def training_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Elements that `training_memory` counts of each layer: in its sums, and in its largest; float64[..., layers]."""
     written = np.isin(np.arange(len(network.layers)), network.edge_producers, invert=True)
-    return 2 * leaf.weights + leaf.inputs + written * leaf.outputs, leaf.inputs + leaf.outputs
+    read = leaf.inputs + leaf.extra_inputs
+    return 2 * leaf.weights + read + written * leaf.outputs, read + leaf.outputs
 
 
 def inference_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same for `inference_memory` of a chain."""
-    return leaf.weights, leaf.inputs + leaf.outputs
+    return leaf.weights, leaf.inputs + leaf.extra_inputs + leaf.outputs
 
 
 def training_memory(network: Network, leaf: ShardedTensors, element_bytes: int) -> LeafMemory:
     """The memory of one accelerator in training, where `leaf` are the tensors' sizes below the last level."""
     last = network.last_layers
     weights = float(leaf.weights.sum()) * element_bytes
+    read = leaf.inputs + leaf.extra_inputs
     return LeafMemory(
         weights_bytes=weights,
         gradients_bytes=weights,
-        activations_bytes=float(leaf.inputs.sum() + leaf.outputs[last].sum()) * element_bytes,
-        errors_bytes=float((leaf.inputs + leaf.outputs).max()) * element_bytes,
+        activations_bytes=float(read.sum() + leaf.outputs[last].sum()) * element_bytes,
+        errors_bytes=float((read + leaf.outputs).max()) * element_bytes,
     )
 
 
@@ -84,7 +87,7 @@ def inference_memory(network: Network, leaf: ShardedTensors, element_bytes: int)
     for at, edge in enumerate(network.edges):
         between = slice(edge.producer + 1, edge.consumer)
         passing[between, edge.producer] = np.maximum(passing[between, edge.producer], leaf.edges[at])
-    alive = leaf.inputs + leaf.outputs + passing.sum(axis=1)
+    alive = leaf.inputs + leaf.extra_inputs + leaf.outputs + passing.sum(axis=1)
     return LeafMemory(
         weights_bytes=float(leaf.weights.sum()) * element_bytes,
         gradients_bytes=0.0,

@@ -50,7 +50,7 @@ class _UniformArray:
 
 @dataclass(frozen=True)
 class HTree(_UniformArray):
-    """An H tree: each level of the hierarchy has links of its own, so a tensor takes one hop."""
+    """An H tree: a tensor takes one hop, whatever the level."""
 
     name: str = "htree"
 

@@ -44,7 +44,7 @@ def load(path: str, name: str | None = None, blocks: int | None = None) -> Netwo
     read = "input"
     for block in range(1, count + 1):
         layers[f"block{block}_qkv"] = {"matmul": 3 * wide}
-        layers[f"block{block}_attention"] = {"attention": f"block{block}_qkv"}
+        layers[f"block{block}_attention"] = {"attention": f"block{block}_qkv", "heads": sizes["attn_heads"]}
         layers[f"block{block}_output"] = {"matmul": sizes["hidden"], "add": read}
         layers[f"block{block}_up"] = {"matmul": sizes["feedforward"]}
         layers[f"block{block}_down"] = {"matmul": sizes["hidden"], "add": f"block{block}_output"}

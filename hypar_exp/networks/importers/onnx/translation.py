@@ -83,7 +83,8 @@ class _Translation:
         made = self.graph.layer(layer, _first(tensors))
         third = max(1, layer.output.channels // 3)
         positions = layer.output.positions
-        self._write(node, self.graph.product([made], third * positions, 2 * third * positions**2))
+        probabilities = node.integer("num_heads", 1) * positions**2
+        self._write(node, self.graph.product([made], third * positions, 2 * third * positions**2, probabilities))
 
     def _attention(self, node: Node, tensors: Sequence[Tensor]) -> None:
         dims = self._model.dims.get(next((value for value in node.inputs[1:] if value), ""), ())
@@ -91,7 +92,10 @@ class _Translation:
             raise node.error("the sizes of its key are not known; give the inputs' sizes with network.shapes")
         positions = dims[-2] if len(dims) == 4 else dims[1]
         query = tensors[0].elements
-        self._write(node, self.graph.product(tensors[:3], query, 2 * query * positions))
+        heads = dims[1] if len(dims) == 4 else node.integer("num_heads", node.integer("q_num_heads", 1))
+        width = dims[1] * dims[3] if len(dims) == 4 else dims[2]
+        probabilities = heads * positions * max(1, query // max(1, width))
+        self._write(node, self.graph.product(tensors[:3], query, 2 * query * positions, probabilities))
 
     def _product(self, node: Node, tensors: Sequence[Tensor]) -> None:
         macs = self._layers.product_macs(node)
