@@ -26,6 +26,16 @@ def percent(share: float) -> str:
     return f"{value:.2f} %" if 0.01 <= value < 10 else f"{significant(value)} %"
 
 
+def percent_at_most(share: float) -> str:
+    """A bound in percent, two significant digits or whole, rounded up: `percent_at_most(0.001506)` is "0.16 %"."""
+    if share <= 0 or not math.isfinite(share):
+        return f"{100 * share:g} %"
+    digits = max(0, 1 - math.floor(math.log10(100 * share)))
+    scaled = 100 * share * 10.0**digits
+    up = round(scaled) if math.isclose(scaled, round(scaled), rel_tol=1e-12) else math.ceil(scaled)
+    return f"{up / 10.0**digits:.{digits}f} %"
+
+
 def significant(value: float) -> str:
     """Three significant digits without an exponent: 2.73, 16.0, 0.0121, 1,230."""
     if value == 0 or not math.isfinite(value):

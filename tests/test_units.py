@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hypar_exp.units import percent, quantity, significant
+from hypar_exp.units import percent, percent_at_most, quantity, significant
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,19 @@ def test_significant(value: float, text: str) -> None:
 @pytest.mark.parametrize(("share", "text"), [(0.0191, "1.91 %"), (0.5, "50.0 %"), (0.0, "0 %")])
 def test_percent(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.001506, "0.16 %"),
+        (0.0015, "0.15 %"),
+        (0.0366, "3.7 %"),
+        (0.03601, "3.7 %"),
+        (0.2341, "24 %"),
+        (1.501, "151 %"),
+        (0, "0 %"),
+    ],
+)
+def test_a_bound_is_rounded_away_from_the_claim(share: float, words: str) -> None:
+    assert percent_at_most(share) == words

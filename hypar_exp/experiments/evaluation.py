@@ -19,6 +19,7 @@ from hypar_exp.planning import (
     PlanningProblem,
     Progress,
     Strategy,
+    layers_in_fractions_of_channels,
     no_progress,
     optimality_gap,
     planned,
@@ -40,6 +41,8 @@ from hypar_exp.units import quantity
 
 Value = TypeVar("Value")
 
+MOST_NAMED = 3
+"""More layers than this are counted in a sentence, not named."""
 LEAST_COMMUNICATION = Communication()
 """What a baseline plans for, whatever the run's own objective."""
 
@@ -93,6 +96,9 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
     problem = problem_for(job.objective, array.enforce_memory)
     found = found_by(job.strategy, problem)
     plan, report = found.plan, simulated(found.plan)
+    halved = layers_in_fractions_of_channels(job.network, plan)
+    if halved:
+        job.notes.append(_fractions_note(halved))
     if array.enforce_memory and not report.fits_in_memory:
         raise _not_fitting(job, report)
     baseline = None
@@ -126,6 +132,13 @@ def _problem(
         progress=progress,
         kinds=tuple(kind.group for kind in kinds_of(array, hardware)),
     )
+
+
+def _fractions_note(layers: list[str]) -> str:
+    named = ", ".join(layers[:MOST_NAMED]) + (
+        f" and {len(layers) - MOST_NAMED} more" if len(layers) > MOST_NAMED else ""
+    )
+    return f"the plan halves the channels of {named} below whole numbers: shares are fractions of a channel"
 
 
 def _not_fitting(job: Job, report: StepReport) -> DoesNotFitError:

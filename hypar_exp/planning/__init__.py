@@ -32,7 +32,7 @@ from hypar_exp.planning.plan_file import FromFile, read_plan
 from hypar_exp.planning.plan_space import PlanSpace
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, Progress, StepCosts, no_progress
 from hypar_exp.planning.search import partition_hierarchy, partition_level
-from hypar_exp.planning.sharding import ShardedTensors, choices_above, shard
+from hypar_exp.planning.sharding import ShardedTensors, choices_above, layers_in_fractions_of_channels, shard
 from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Planned, Strategy, planned
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "Strategy",
     "checked_plan",
     "choices_above",
+    "layers_in_fractions_of_channels",
     "legend_splits",
     "level_communication",
     "level_names",

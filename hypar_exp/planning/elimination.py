@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.units import percent_at_most
+
 MOST_ENTRIES = 2**22
 """Entries of the largest table that is built: 32 MB of float64."""
 MOST_KEPT = 2**26
@@ -55,7 +57,9 @@ TOO_ENTANGLED = "its graph is too entangled to plan exactly"
 def warn_of_bound(what: str, cost: float, bound: float, why: str = TOO_ENTANGLED) -> None:
     """Warn where the cost of a plan of `what` is not proven to be the least, but no plan is below `bound`."""
     if cost > bound:
-        gap = f"at most {100 * (cost / bound - 1):.2g} % above the least" if bound > 0 else "not proven to be the best"
+        gap = (
+            f"at most {percent_at_most(cost / bound - 1)} above the least" if bound > 0 else "not proven to be the best"
+        )
         warnings.warn(f"the plan of {what} is {gap}: {why}", PlanningWarning, stacklevel=3)
 
 

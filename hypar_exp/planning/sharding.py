@@ -81,6 +81,15 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> Shar
     )
 
 
+def layers_in_fractions_of_channels(network: Network, plan: Plan) -> list[str]:
+    """The layers whose channels a plan, uint8[levels, layers], halves below whole numbers."""
+    counts = choices_above(plan)[-1].astype(np.int64)
+    read = np.array([layer.input.channels for layer in network.layers])
+    written = np.array([layer.output.channels for layer in network.layers])
+    split = (read % 2 ** counts[:, INPUT_CHANNELS] > 0) | (written % 2 ** counts[:, OUTPUT_CHANNELS] > 0)
+    return [name for name, is_split in zip(network.layer_names, split, strict=True) if is_split]
+
+
 def _fraction(counts: NDArray[np.number], dimensions: tuple[Split, ...]) -> NDArray[np.float64]:
     counted = counts[..., list(dimensions)]
     fraction: NDArray[np.float64]

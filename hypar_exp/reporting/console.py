@@ -28,7 +28,7 @@ from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.text_files import printable
 from hypar_exp.tracking.store import RecordedRun
-from hypar_exp.units import percent, quantity, significant
+from hypar_exp.units import percent, percent_at_most, quantity, significant
 
 MOST_UPRIGHT = 30
 """A plan of more layers is easier to read in lines of layers that are split alike."""
@@ -174,8 +174,8 @@ def gap_words(gap: OptimalityGap, objective: str) -> str:
     choices = f"differs in {gap.differing} of {gap.optimal.size} choices"
     if not math.isfinite(gap.excess):
         return f"{least} is none, and its plan {choices}"
-    bound = "" if gap.exact else "at most "
-    return f"{bound}{percent(gap.excess)} above {least}, whose plan {choices}"
+    above = percent(gap.excess) if gap.exact else f"at most {percent_at_most(gap.excess)}"
+    return f"{above} above {least}, whose plan {choices}"
 
 
 def _upright(names: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hypar_exp import networks
-from hypar_exp.planning import plan_communication
+from hypar_exp.planning import layers_in_fractions_of_channels, plan_communication
 from tests import conf
 
 FC = networks.build("fc", [70], {"fc1": {"fc": 100}})
@@ -22,3 +22,10 @@ def test_layer_of_the_paper(network: networks.Network, split: int, kilobytes: fl
     plan = np.full((1, 1, 1), split, dtype=np.uint8)
     amounts = plan_communication(network, 32, conf.accounting(accounting).communication, plan)
     assert amounts.within.sum() * 4 / 1000 == pytest.approx(kilobytes, abs=0.5 if kilobytes > 100 else 0.05)
+
+
+def test_layers_whose_channels_a_plan_halves_below_whole_numbers() -> None:
+    network = networks.load("lenet_c")  # channels read: 1, 20, 800, 500
+    plan = np.array([[1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 0]], dtype=np.uint8)
+    assert layers_in_fractions_of_channels(network, plan) == ["conv1", "conv2", "fc2"]
+    assert layers_in_fractions_of_channels(network, np.zeros((4, 4), dtype=np.uint8)) == []
