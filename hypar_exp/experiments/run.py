@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from omegaconf import DictConfig
@@ -41,7 +42,8 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
         _show(job, result)
     except BaseException as error:
         if isinstance(error, DoesNotFitError) or not isinstance(error, UserError):
-            job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=error))
+            with contextlib.suppress(UserError):  # what ended the run is told, not that it could not be recorded
+                job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=error))
         raise
     recorded = job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
     if recorded is not None:

@@ -14,15 +14,18 @@ from hypar_exp.experiments.job import Job, build_job, build_object
 from hypar_exp.experiments.record import Origin, record_of, resolved
 from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.sweeps import PARENT
-from hypar_exp.sweeps.outcome import Outcome, leave
+from hypar_exp.sweeps.outcome import Outcome, leave, leave_word_of_lost_store, word_of_lost_store
 from hypar_exp.sweeps.stopping import mark_begun
-from hypar_exp.tracking.store import Recorder, RunRecord, RunStatus, now_ms
+from hypar_exp.tracking.store import Recorder, RunRecord, RunStatus, StoreError, now_ms
 
 
 def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     """Run one configuration and record it; an error ends this run FAILED and is no error of the sweep's process.
 
     An interruption ends it KILLED and goes on up.
+
+    Raises:
+        StoreError: the store cannot be written, or an earlier run of the sweep saw that.
 
     Args:
         config: the composed configuration.
@@ -31,7 +34,11 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     overrides, number = list(hydra_node.overrides.task), int(hydra_node.job.num)
     parent_id = hydra_node.job.env_set[PARENT] or None
     origin = Origin(hydra_node.runtime.choices.get("experiment"), parent_id)
-    mark_begun(number, Path(hydra_node.sweep.dir))
+    sweep_dir = Path(hydra_node.sweep.dir)
+    word = word_of_lost_store(sweep_dir)
+    if word is not None:
+        raise StoreError(word)
+    mark_begun(number, sweep_dir)
     started_ms = now_ms()
     job: Job | None = None
     result: Result | None = None
@@ -42,8 +49,12 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     except BaseException as raised:
         error = raised
     record = record_of(resolved(config), overrides, started_ms, origin, job, result, error)
-    outcome = _kept(record, number, error, cast(Recorder, build_object(config, "tracking")))
-    leave(outcome, Path(hydra_node.sweep.dir))
+    try:
+        outcome = kept(record, number, error, cast(Recorder, build_object(config, "tracking")))
+    except StoreError as gone:
+        leave_word_of_lost_store(str(gone), sweep_dir)
+        raise
+    leave(outcome, sweep_dir)
     if error is not None and not isinstance(error, Exception):
         raise error
     return outcome
@@ -65,16 +76,22 @@ def end_as_killed(
     started_ms = int(written.stat().st_mtime * 1000)
     error = KeyboardInterrupt("the sweep was interrupted")
     record = record_of(resolved(config), overrides, started_ms, origin, None, error=error)
-    return recorded.get(record.tags["config_hash"]) or _kept(record, number, error, recorder)
+    return recorded.get(record.tags["config_hash"]) or kept(record, number, error, recorder)
 
 
-def _kept(record: RunRecord, number: int, error: BaseException | None, recorder: Recorder) -> Outcome:
-    """The outcome of a run after it was recorded; a run that cannot be recorded has failed."""
+def kept(record: RunRecord, number: int, error: BaseException | None, recorder: Recorder) -> Outcome:
+    """The outcome of a run after it was recorded; a run that the store refuses has failed.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
     run_id = None
     status = record.status
     try:
         recorded = recorder.record(record)
         run_id = None if recorded is None else recorded.run_id
+    except StoreError:
+        raise
     except Exception as refused:
         status, error = RunStatus.FAILED, error or refused
     return outcome_of(record, number, error, run_id, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 from hypar_exp.tracking.store import RunStatus
 
 FOLDER = "outcomes"
+LOST_STORE = ".lost_store"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,26 @@ def leave(outcome: Outcome, sweep_dir: Path) -> None:
     unfinished = folder / f".{outcome.number}.{os.getpid()}"
     unfinished.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
     unfinished.replace(folder / f"{outcome.number}.json")
+
+
+def leave_word_of_lost_store(sentence: str, sweep_dir: Path) -> None:
+    """Leave word that the store cannot be written, so that the sweep's other runs need not find out one by one."""
+    with contextlib.suppress(OSError):  # the sweep's folder may be where the store was
+        (sweep_dir / FOLDER).mkdir(parents=True, exist_ok=True)
+        (sweep_dir / FOLDER / LOST_STORE).write_text(sentence, encoding="utf-8")
+
+
+def word_of_lost_store(sweep_dir: Path) -> str | None:
+    """The sentence that a run of the sweep left; None for none."""
+    try:
+        return (sweep_dir / FOLDER / LOST_STORE).read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def forget_lost_store(sweep_dir: Path) -> None:
+    """Take away what an earlier sweep left in the same folder."""
+    (sweep_dir / FOLDER / LOST_STORE).unlink(missing_ok=True)
 
 
 class Inbox:

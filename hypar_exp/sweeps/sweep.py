@@ -9,7 +9,7 @@ from typing import cast
 
 from omegaconf import DictConfig
 
-from hypar_exp.errors import SweepError
+from hypar_exp.errors import SweepError, UserError
 from hypar_exp.experiments.job import build_object
 from hypar_exp.experiments.run_record import VERSION_TAG, source_tags
 from hypar_exp.reporting.console import console, show_recorded
@@ -20,7 +20,7 @@ from hypar_exp.sweeps.axes import Grid, values_of
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.parent import SweepResults, View
 from hypar_exp.tracking.repair import repair
-from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, store_of
+from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, StoreError, store_of
 
 MOST_FAILURES = 20
 """More failures than this are left to the file."""
@@ -116,6 +116,7 @@ class Sweep:
 
         Raises:
             SweepError: some of the jobs failed.
+            UserError: the store cannot be written any more; the parent stays open in it.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         opening = parent.opening(self.grid, self.preset, str(self.folder))
@@ -127,19 +128,26 @@ class Sweep:
             self._to_record_at_end = opening  # a recorder of ended runs only
         try:
             yield
+        except StoreError as error:
+            self._close(RunStatus.FAILED, str(error), in_store=False)
+            raise UserError(
+                f"{error}; {self._done} of {len(self.jobs)} runs are recorded, and once the store can be written again "
+                "the same command with resume=true makes the others"
+            ) from error
         except Exception as error:
             self._close(RunStatus.FAILED, f"{type(error).__name__}: {error}")
             raise
         except BaseException:
             left = len(self.jobs) - self._done - self._failed
-            self._close(RunStatus.KILLED, f"interrupted with {left} of {len(self.jobs)} runs left")
+            with contextlib.suppress(UserError):  # an interruption ends as one, whatever the store says
+                self._close(RunStatus.KILLED, f"interrupted with {left} of {len(self.jobs)} runs left")
             raise
         failure = self._failure()
         self._close(RunStatus.FAILED if failure else RunStatus.FINISHED, str(failure) if failure else None)
         if failure is not None:
             raise failure
 
-    def _close(self, status: RunStatus, error: str | None) -> None:
+    def _close(self, status: RunStatus, error: str | None, *, in_store: bool = True) -> None:
         keys = [axis.key for axis in self.grid.swept]
         ended = [(values_of(self.jobs[at], keys), outcome) for at, outcome in sorted(self.outcomes.items())]
         results = SweepResults(self.grid, ended)
@@ -148,7 +156,9 @@ class Sweep:
         for name, content in files.items():
             (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
         closing = parent.closing(self.name, status, results, files, error)
-        if isinstance(self.recorder, Store) and self._parent is not None:
+        if not in_store:
+            self._parent = None
+        elif isinstance(self.recorder, Store) and self._parent is not None:
             self.recorder.amend(self._parent.run_id, closing)
         elif self._to_record_at_end is not None:
             self._parent = self.recorder.record(parent.whole(self._to_record_at_end, closing))

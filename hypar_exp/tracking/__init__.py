@@ -4,6 +4,7 @@ from hypar_exp.tracking.files.recorder import FileRecorder
 from hypar_exp.tracking.server.recorder import ServerRecorder
 from hypar_exp.tracking.sqlite.recorder import SqliteRecorder
 from hypar_exp.tracking.store import (
+    BatchRecorder,
     Metric,
     NoRecorder,
     RecordedRun,
@@ -14,11 +15,11 @@ from hypar_exp.tracking.store import (
     Store,
     StoredRun,
     StoreError,
-    record_all,
     store_of,
 )
 
 __all__ = [
+    "BatchRecorder",
     "FileRecorder",
     "Metric",
     "NoRecorder",
@@ -32,6 +33,5 @@ __all__ = [
     "Store",
     "StoreError",
     "StoredRun",
-    "record_all",
     "store_of",
 ]

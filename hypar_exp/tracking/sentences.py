@@ -79,6 +79,11 @@ def _refused(store: str, error: Exception) -> UserError:
     return UserError(f"the run could not be recorded in {without_passwords(store)}: {reason_of(error)}")
 
 
+def no_parent(parent_id: str, store: str) -> StoreError:
+    """The error of a store that was taken away in the middle of a sweep, and maybe replaced by an empty one."""
+    return StoreError(f"the sweep's own run {parent_id} is no longer in {store}: the store was taken away")
+
+
 def no_such_run(run_id: str) -> UserError:
     """The error of a run id that the store does not have."""
     return UserError(f"there is no run {run_id} in the tracking store")

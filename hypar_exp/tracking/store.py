@@ -1,7 +1,8 @@
 """What tracking keeps: the record of a run, and the protocols of what takes records and what reads them back.
 
-A `Recorder` takes ended runs; that is enough for single runs and for sweeps. A `Store` can do more: take many at once,
-leave a run open and amend it, and read runs back, which `resume=true`, `compare` and `reproduce` need.
+A `Recorder` takes ended runs; that is enough for single runs and for sweeps. A `Store` can do more: leave a run open
+and amend it, and read runs back, which `resume=true`, `compare` and `reproduce` need. A `BatchRecorder` takes many at
+once.
 """
 
 from __future__ import annotations
@@ -168,16 +169,7 @@ class Recorder(Protocol):
 
 @runtime_checkable
 class Store(Recorder, Protocol):
-    """A recorder that also takes runs many at a time, amends them and reads them back."""
-
-    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
-        """Keep runs, each whole, faster than one by one.
-
-        Raises:
-            StoreError: the store cannot be written.
-            UserError: it refused one of them.
-        """
-        ...
+    """A recorder that also amends runs and reads them back."""
 
     def amend(self, run_id: str, run: RunRecord) -> RecordedRun:
         """Give a recorded run the status of `run` and add its params, tags, metrics and artifacts.
@@ -190,6 +182,20 @@ class Store(Recorder, Protocol):
 
     def results(self) -> Results:
         """What reads the runs back."""
+        ...
+
+
+@runtime_checkable
+class BatchRecorder(Recorder, Protocol):
+    """A recorder that also takes many runs in one step."""
+
+    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
+        """Keep runs, all of them or none, faster than one by one.
+
+        Raises:
+            StoreError: the store cannot be written.
+            UserError: it refused one of them.
+        """
         ...
 
 
@@ -208,17 +214,6 @@ def store_of(recorder: Recorder) -> Store:
             f"tracking={recorder.name} keeps no runs to read; choose tracking=sqlite, tracking=server or tracking=files"
         )
     return recorder
-
-
-def record_all(recorder: Recorder, runs: Sequence[RunRecord]) -> list[RecordedRun | None]:
-    """Keep runs, each whole: at once where the recorder can.
-
-    Raises:
-        StoreError, UserError: as `record` does; what a recorder of single runs took before that is kept.
-    """
-    if isinstance(recorder, Store):
-        return list(recorder.record_many(runs))
-    return [recorder.record(run) for run in runs]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.cache import Bounded, Memory
 from hypar_exp.sweeps.composition import Composed, Composer
 from hypar_exp.sweeps.grid.conduct import conduct
-from hypar_exp.sweeps.job import outcome_of
+from hypar_exp.sweeps.job import kept, outcome_of
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms, record_all
+from hypar_exp.tracking.store import BatchRecorder, RunRecord, RunStatus, StoreError, now_ms
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -98,12 +98,16 @@ class _SharedBuilder(Builder):
         return self._objects.get(("baseline", name), lambda: super(_SharedBuilder, self).baseline(name))
 
 
+Waiting = tuple[int, int, RunRecord, BaseException | None]
+"""A job's place and number, its record, and what ended it."""
+
+
 class Batches:
     """Records runs some at a time, and notes what became of each; the rest when it is left, whatever for."""
 
     def __init__(self, sweep: Sweep) -> None:
         self._sweep = sweep
-        self._waiting: list[tuple[int, int, RunRecord, BaseException | None]] = []
+        self._waiting: list[Waiting] = []
         self._recorded = time.monotonic()
 
     def __enter__(self) -> Batches:
@@ -122,29 +126,28 @@ class Batches:
             self._record()
 
     def _record(self) -> None:
-        try:
-            recorded = record_all(self._sweep.recorder, [record for _, _, record, _ in self._waiting])
-        except Exception as refused:
-            self._record_one_by_one(refused)
+        """Record what waits; what cannot be recorded because the store is gone is left to be made again.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        waiting, self._waiting = self._waiting, []
+        recorder = self._sweep.recorder
+        if isinstance(recorder, BatchRecorder) and waiting:
+            try:
+                recorded = recorder.record_many([record for _, _, record, _ in waiting])
+            except StoreError:
+                raise
+            except Exception:
+                self._record_one_by_one(waiting)  # one of them was refused
+            else:
+                for (at, number, record, error), kept in zip(waiting, recorded, strict=True):
+                    self._sweep.note(at, outcome_of(record, number, error, kept.run_id, record.status))
         else:
-            for (at, number, record, error), kept in zip(self._waiting, recorded, strict=True):
-                run_id = None if kept is None else kept.run_id
-                self._sweep.note(at, outcome_of(record, number, error, run_id, record.status))
-        self._waiting = []
+            self._record_one_by_one(waiting)
         self._recorded = time.monotonic()
         self._sweep.show_progress()
 
-    def _record_one_by_one(self, refused: Exception) -> None:
-        """After a batch was refused, keep what can be kept up to the first run that cannot; the rest has failed."""
-        recordable = True
-        for at, number, record, error in self._waiting:
-            run_id = None
-            try:
-                if recordable:
-                    recorded = self._sweep.recorder.record(record)
-                    run_id = None if recorded is None else recorded.run_id
-            except Exception as again:
-                recordable, refused = False, again
-            failed = run_id is None
-            status = RunStatus.FAILED if failed else record.status
-            self._sweep.note(at, outcome_of(record, number, error or (refused if failed else None), run_id, status))
+    def _record_one_by_one(self, waiting: Sequence[Waiting]) -> None:
+        for at, number, record, error in waiting:
+            self._sweep.note(at, kept(record, number, error, self._sweep.recorder))

@@ -17,9 +17,10 @@ from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import end_as_killed
-from hypar_exp.sweeps.outcome import Inbox, Outcome
+from hypar_exp.sweeps.outcome import Inbox, Outcome, forget_lost_store, word_of_lost_store
 from hypar_exp.sweeps.stopping import stop_jobs
 from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.tracking.store import StoreError
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -49,15 +50,20 @@ def launch_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, launcher: 
         # it reaches every job, wherever that runs, because every launcher composes its jobs from these overrides
         config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{PARENT}='{sweep.parent_id or ''}'")
         one_by_one = config.hydra.runtime.choices["hydra/launcher"] == "basic"
-        together = len(launched) if not sweep.fail_fast else 1 if one_by_one else os.cpu_count() or 1
+        together = 1 if one_by_one else (os.cpu_count() or 1) if sweep.fail_fast else len(launched)
         _launch(sweep, launched, launcher, together)
 
     conduct(sweep, config, Composer(loader, config, [axis.key for axis in grid.swept]), launch)
 
 
 def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher, together: int) -> None:
-    """Launch the jobs at some places, so many together that a sweep which is to stop at a failure can."""
+    """Launch the jobs at some places, so many together that a sweep which is to stop can.
+
+    Raises:
+        StoreError: a job could not be recorded as the store cannot be written.
+    """
     inbox = Inbox(sweep.folder)
+    forget_lost_store(sweep.folder)
     logging.getLogger("submitit").setLevel(logging.ERROR)  # it warns at every look where SLURM keeps no accounts
 
     def take_new() -> None:
@@ -72,6 +78,9 @@ def _launch(sweep: Sweep, launched: Sequence[int], launcher: Launcher, together:
                 group = launched[first : first + together]
                 returns += launcher.launch([sweep.jobs[at] for at in group], initial_job_idx=first)
                 take_new()
+                word = word_of_lost_store(sweep.folder)
+                if word is not None:
+                    raise StoreError(word)
                 if sweep.stops_here:
                     break
     except Exception:

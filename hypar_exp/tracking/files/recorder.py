@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hypar_exp.tracking import filters
 from hypar_exp.tracking.files import run_folder
 from hypar_exp.tracking.locations import local_path
 from hypar_exp.tracking.run_ids import new_run_id
-from hypar_exp.tracking.sentences import no_artifact, no_such_run, user_errors
+from hypar_exp.tracking.sentences import no_artifact, no_parent, no_such_run, user_errors
 from hypar_exp.tracking.store import RecordedRun, RunRecord, StoredRun
 
 
@@ -56,14 +55,12 @@ class FileRecorder:
         Raises:
             StoreError: the folder cannot be written.
         """
+        if run.parent_id is not None and not (self._runs / run.parent_id).is_dir():
+            raise no_parent(run.parent_id, str(self._runs))
         folder = self._runs / new_run_id()
         with user_errors(str(self._runs)):
             run_folder.write_run(folder, run)
         return self._recorded(folder)
-
-    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
-        """Keep runs, one after the other."""
-        return [self.record(run) for run in runs]
 
     def amend(self, run_id: str, run: RunRecord) -> RecordedRun:
         """See `Store.amend`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,10 +67,6 @@ class ServerRecorder:
                 lambda _: mlflow_client.experiment_id(client, self.experiment, self._at_store)
             )
             return self._recorded(experiment_id, mlflow_client.write_run(client, experiment_id, run, connection.insist))
-
-    def record_many(self, runs: Sequence[RunRecord]) -> list[RecordedRun]:
-        """Keep runs, each whole; see `record`."""
-        return [self.record(run) for run in runs]
 
     def amend(self, run_id: str, run: RunRecord) -> RecordedRun:
         """See `Store.amend`."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.locations import PLAIN_PATH, local_path
 from hypar_exp.tracking.secrets import without_passwords
-from hypar_exp.tracking.sentences import mlflow_command, run_url, shell_quoted, user_errors
+from hypar_exp.tracking.sentences import mlflow_command, no_parent, run_url, shell_quoted, user_errors
 from hypar_exp.tracking.sqlite import database as database_file
 from hypar_exp.tracking.sqlite import schema, writer
 from hypar_exp.tracking.sqlite.reader import SqliteResults
@@ -87,6 +87,9 @@ class SqliteRecorder:
         """
         with user_errors(self.uri):
             if not self._database.exists():
+                for run in runs:
+                    if run.parent_id is not None:
+                        raise no_parent(run.parent_id, self.uri)
                 database_file.create(self._database, self._artifacts, self.journal)
             experiment_id, run_ids, notes = self._write(runs)
         return [self._recorded(experiment_id, run_id, notes) for run_id in run_ids]
@@ -180,6 +183,9 @@ class SqliteRecorder:
                 experiment_id, location = writer.experiment(
                     connection, self.experiment, self._artifacts.as_uri(), self._at_store
                 )
+                for parent_id in {run.parent_id for run in runs} - {None}:
+                    if not writer.has_run(connection, str(parent_id)):
+                        raise no_parent(str(parent_id), self.uri)
                 run_ids = writer.write_runs(connection, experiment_id, self._artifacts, runs)
                 return experiment_id, run_ids, self._location_notes(location)
         note = (

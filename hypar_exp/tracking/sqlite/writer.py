@@ -57,6 +57,11 @@ def experiment(connection: sqlite3.Connection, name: str, artifact_location: str
     return str(experiment_id), str(location)
 
 
+def has_run(connection: sqlite3.Connection, run_id: str) -> bool:
+    """Whether there is a run of that id."""
+    return connection.execute("SELECT 1 FROM runs WHERE run_uuid = ?", [run_id]).fetchone() is not None
+
+
 def write_runs(
     connection: sqlite3.Connection, experiment_id: str, artifacts: Path, runs: Sequence[RunRecord]
 ) -> list[str]:
