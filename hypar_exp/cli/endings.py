@@ -46,6 +46,8 @@ def run_command(command: Callable[[], object]) -> NoReturn:
         if full_error:
             print("\n".join(failure.tracebacks), file=sys.stderr)
         _exit(str(failure), USER_ERROR if failure.by_user else FAULT)
+    except BrokenPipeError:
+        _leave_output()
     except Exception as error:
         from hypar_exp.experiments.user_errors import user_sentence
 
@@ -53,6 +55,7 @@ def run_command(command: Callable[[], object]) -> NoReturn:
         if full_error or sentence is None:
             raise
         _exit(sentence, USER_ERROR)
+    _end_output()
     gc.freeze()  # nothing is worth collecting at the end; it would take longer than the run
     sys.exit(0)
 
@@ -73,6 +76,20 @@ def job_errors() -> Iterator[None]:
         if HydraConfig.get().mode != RunMode.RUN:
             raise
         _job_error = error
+
+
+def _end_output() -> None:
+    """Write what is left of the output; where it could not be written, say so, unless it is that nobody reads it."""
+    from hypar_exp.reporting.output import OUTPUT
+
+    OUTPUT.flush()
+    if OUTPUT.error is not None and not isinstance(OUTPUT.error, BrokenPipeError):
+        _exit(f"standard output cannot be written: {OUTPUT.error.strerror}; all else is done", USER_ERROR)
+
+
+def _leave_output() -> None:
+    """Nobody reads the output: what is left of it goes nowhere, and that is no failure."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(signum: int, frame: FrameType | None) -> None:

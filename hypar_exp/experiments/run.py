@@ -39,13 +39,13 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     started_ms = now_ms()
     try:
         result = evaluate(job, progress=PlanCounter())
-        _show(job, result)
     except BaseException as error:
         if isinstance(error, DoesNotFitError) or not isinstance(error, UserError):
             with contextlib.suppress(UserError):  # what ended the run is told, not that it could not be recorded
                 job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=error))
         raise
     recorded = job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
+    _show(job, result)
     if recorded is not None:
         console.show_recorded(recorded)
     return result

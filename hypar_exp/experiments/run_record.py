@@ -160,9 +160,10 @@ def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
     array = config["array"]
     parts = [_name(config, "network"), _name(config, "strategy"), f"{array['name']}-{2 ** array['levels']}"]
     parts.append(f"b{config['batch_size']}")
-    parts += [
-        override.lstrip("+").split(".")[-1] for override in overrides if not override.lstrip("+").startswith(TOLD)
-    ]
+    for override in overrides:
+        key, equals, value = override.lstrip("+").partition("=")
+        if not f"{key}{equals}".startswith(TOLD):
+            parts.append(f"{key.rpartition('.')[2]}{equals}{value}")
     return " ".join(parts)[:250]
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import TextIO, cast
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -24,6 +25,7 @@ from hypar_exp.planning import (
     legend_splits,
     level_names,
 )
+from hypar_exp.reporting.output import OUTPUT
 from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.text_files import printable
@@ -51,6 +53,7 @@ def console() -> Console:
     """
     dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
     return SafeConsole(
+        file=cast(TextIO, OUTPUT),
         highlight=False,
         emoji=False,
         markup=False,

@@ -42,25 +42,27 @@ def search_png(
         bounds: the most that some quantities may be.
         title: above it.
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 5.2), layout="constrained", dpi=120)
-    figure.suptitle(textwrap.fill(title, 80), fontsize=12)
-    plot = figure.add_subplot()
-    if len(objectives) == 1:
-        _best_so_far(plot, points, objectives[0], min if directions[0] == "minimize" else max)
-    else:
-        _front(plot, points, objectives, directions)
-    if bounds:
-        words = ", ".join(f"{text} at most {bound:g}" for text, bound in bounds.items())
-        plot.set_title(words, fontsize=9, color="#555555")
-    plot.grid(alpha=0.25, which="both")
-    for side in ("top", "right"):
-        plot.spines[side].set_visible(False)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    return picture.getvalue()
+    with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
+        figure = Figure(figsize=(8.0, 5.2), layout="constrained", dpi=120)
+        figure.suptitle(textwrap.fill(title, 80), fontsize=12)
+        plot = figure.add_subplot()
+        if len(objectives) == 1:
+            _best_so_far(plot, points, objectives[0], min if directions[0] == "minimize" else max)
+        else:
+            _front(plot, points, objectives, directions)
+        if bounds:
+            words = ", ".join(f"{text} at most {bound:g}" for text, bound in bounds.items())
+            plot.set_title(words, fontsize=9, color="#555555")
+        plot.grid(alpha=0.25, which="both")
+        for side in ("top", "right"):
+            plot.spines[side].set_visible(False)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png")
+        return picture.getvalue()
 
 
 def _front(plot: Axes, points: Sequence[Point], objectives: Sequence[str], directions: Sequence[str]) -> None:

@@ -52,29 +52,31 @@ def chart_png(axes: AxisValues, rows: Sequence[Row], title: str, column: Column 
     draw = _form(swept, inner)
     if not rows or draw is None or len(panels) > MOST_PANELS:
         return None
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    across = min(len(panels), 3)
-    down = math.ceil(len(panels) / across)
-    width = 8.0 if across == 1 else 4.6 * across
-    figure = Figure(figsize=(width, 4.6 if down == 1 else 3.2 * down), layout="constrained", dpi=120)
-    figure.suptitle(f"{title}: {_named(column)}", fontsize=12)
-    for at, value in enumerate(panels):
-        plot = figure.add_subplot(down, across, at + 1)
-        within = [row for row in rows if not panel_axis or row.axes[panel_axis] == value]
-        draw(plot, within, {key: swept[key] for key in inner}, column)
-        if panel_axis:
-            plot.set_title(f"{panel_axis}={value}", fontsize=10)
-    legend_of = figure.axes[0]
-    handles, labels = legend_of.get_legend_handles_labels()
-    if handles:
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=min(len(labels), 6), frameon=False, fontsize=9,
-            title=legend_of.get_gid(),
-        )  # fmt: skip
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    return picture.getvalue()
+    with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
+        across = min(len(panels), 3)
+        down = math.ceil(len(panels) / across)
+        width = 8.0 if across == 1 else 4.6 * across
+        figure = Figure(figsize=(width, 4.6 if down == 1 else 3.2 * down), layout="constrained", dpi=120)
+        figure.suptitle(f"{title}: {_named(column)}", fontsize=12)
+        for at, value in enumerate(panels):
+            plot = figure.add_subplot(down, across, at + 1)
+            within = [row for row in rows if not panel_axis or row.axes[panel_axis] == value]
+            draw(plot, within, {key: swept[key] for key in inner}, column)
+            if panel_axis:
+                plot.set_title(f"{panel_axis}={value}", fontsize=10)
+        legend_of = figure.axes[0]
+        handles, labels = legend_of.get_legend_handles_labels()
+        if handles:
+            figure.legend(
+                handles, labels, loc="outside lower center", ncols=min(len(labels), 6), frameon=False, fontsize=9,
+                title=legend_of.get_gid(),
+            )  # fmt: skip
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png")
+        return picture.getvalue()
 
 
 Draw = Callable[["Axes", Sequence[Row], AxisValues, Column], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypar_exp.experiments.run_record import source, source_tags
@@ -138,10 +138,14 @@ def whole(opening: RunRecord, closing: RunRecord) -> RunRecord:
     )
 
 
-def tables_of(results: SweepResults) -> dict[str, str | bytes]:
-    """The table of a sweep as files: file name -> content."""
+Maker = Callable[[], str | bytes | None]
+"""Makes the content of a file; None where there is nothing to make."""
+
+
+def tables_of(results: SweepResults) -> dict[str, Maker]:
+    """The table of a sweep as files: file name -> what makes it."""
     table = table_of(results.jobs)
-    return {"sweep.csv": csv_of(table), "sweep.parquet": parquet_of(table)}
+    return {"sweep.csv": lambda: csv_of(table), "sweep.parquet": lambda: parquet_of(table)}
 
 
 class View:
@@ -151,8 +155,10 @@ class View:
         """The rows of the table on the terminal."""
         return results.rows
 
-    def pictures(self, results: SweepResults, title: str) -> dict[str, str | bytes]:
-        """Pictures, where there can be one: file name -> content."""
-        chart = chart_png({axis.key: axis.values for axis in results.grid.swept}, results.rows, title)
-        page = sweep_page(title, results.axes, results.rows)
-        return ({} if chart is None else {"sweep.png": chart}) | {"sweep.html": page}
+    def pictures(self, results: SweepResults, title: str) -> dict[str, Maker]:
+        """Pictures, where there can be one: file name -> what makes it."""
+        axes = {axis.key: axis.values for axis in results.grid.swept}
+        return {
+            "sweep.png": lambda: chart_png(axes, results.rows, title),
+            "sweep.html": lambda: sweep_page(title, results.axes, results.rows),
+        }

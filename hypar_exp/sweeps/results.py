@@ -48,9 +48,20 @@ def parquet_of(table: Mapping[str, Sequence[Cell]]) -> bytes:
     from pyarrow import parquet
 
     sink = pyarrow.BufferOutputStream()
-    parquet.write_table(pyarrow.table({key: pyarrow.array(values) for key, values in table.items()}), sink)
+    parquet.write_table(pyarrow.table({key: pyarrow.array(_storable(values)) for key, values in table.items()}), sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
+
+
+LARGEST_INTEGER = 2**63 - 1
+"""Of a Parquet column."""
+
+
+def _storable(values: Sequence[Cell]) -> list[Cell]:
+    """A column of one type; whole numbers beyond the largest are text."""
+    beyond = any(isinstance(value, int) and abs(value) > LARGEST_INTEGER for value in values)
+    mixed = len({isinstance(value, str) for value in values if value is not None}) > 1
+    return [str(value) if value is not None and (beyond or mixed) else value for value in values]
 
 
 def _typed(values: list[Cell]) -> list[Cell]:

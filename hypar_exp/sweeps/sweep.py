@@ -152,9 +152,7 @@ class Sweep:
         ended = [(values_of(self.jobs[at], keys), outcome) for at, outcome in sorted(self.outcomes.items())]
         results = SweepResults(self.grid, ended)
         self.show_progress(at_end=True)
-        files = parent.tables_of(results) | self._view.pictures(results, self.name)
-        for name, content in files.items():
-            (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        files, troubles = self._files(results)
         closing = parent.closing(self.name, status, results, files, error)
         if not in_store:
             self._parent = None
@@ -167,9 +165,29 @@ class Sweep:
         if status is RunStatus.KILLED:
             done, left = f"{self._done} of {len(self.jobs)} runs are done", results.left
             out.print(f"{done}, {left} are left; resume=true makes them.")
+        for trouble in troubles:
+            out.print(f"Note: {trouble}.")
         out.print(f"Files in {self.folder}: {', '.join(files)}")
         if self._parent is not None:
             show_recorded(self._parent)
+
+    def _files(self, results: SweepResults) -> tuple[dict[str, str | bytes], list[str]]:
+        """The table, the picture and the page as far as they can be made, and a sentence for each that cannot.
+
+        Whatever is odd in a value or wrong with the disk, the parent is closed.
+        """
+        files: dict[str, str | bytes] = {}
+        troubles = []
+        for name, make in {**parent.tables_of(results), **self._view.pictures(results, self.name)}.items():
+            try:
+                content = make()
+                if content is None:
+                    continue
+                (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+                files[name] = content
+            except Exception as error:
+                troubles.append(f"{name} could not be made: {type(error).__name__}: {error}")
+        return files, troubles
 
     def _failure(self) -> SweepError | None:
         failed = [(at, outcome) for at, outcome in sorted(self.outcomes.items()) if outcome.error is not None]

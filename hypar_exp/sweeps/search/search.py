@@ -17,7 +17,7 @@ from hypar_exp.reporting.sweep_table import Row
 from hypar_exp.sweeps.composition import Composer
 from hypar_exp.sweeps.grid.batch import Batches, Jobs
 from hypar_exp.sweeps.job import outcome_of
-from hypar_exp.sweeps.parent import SweepResults, View, grid_hash
+from hypar_exp.sweeps.parent import Maker, SweepResults, View, grid_hash
 from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
 from hypar_exp.sweeps.search.study import Study
@@ -124,8 +124,11 @@ class FrontView(View):
         front = {tuple(self._goals.costs(outcomes[at])): simulated[at] for at in self._goals.front(outcomes)}
         return [results.rows[front[costs]] for costs in sorted(front)]
 
-    def pictures(self, results: SweepResults, title: str) -> dict[str, str | bytes]:
+    def pictures(self, results: SweepResults, title: str) -> dict[str, Maker]:
         """The Pareto front of two objectives, or the course of one."""
+        return {"search.png": lambda: self._picture(results, title)}
+
+    def _picture(self, results: SweepResults, title: str) -> bytes | None:
         outcomes = [outcome for _, outcome in results.jobs if outcome.metrics]
         front = set(self._goals.front(outcomes))
         points = [
@@ -133,7 +136,7 @@ class FrontView(View):
             for at, outcome in enumerate(outcomes)
         ]
         if not points:
-            return {}
+            return None
         objectives = [objective.text for objective in self._goals.objectives]
         bounds = self._goals.bounds
-        return {"search.png": search_png(points, objectives, self._goals.directions, bounds, title)}
+        return search_png(points, objectives, self._goals.directions, bounds, title)
