@@ -23,6 +23,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from hypar_exp.checks import require_whole, shortened
 from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
@@ -71,6 +72,8 @@ class RunConfig:
     """A sweep leaves out what is recorded already."""
     dry_run: bool = False
     """A sweep lists its runs and makes none."""
+    trust: Any = ANY
+    """Whose classes the configuration may call; see `targets.require_trusted`."""
 
 
 @dataclass(frozen=True)
@@ -185,8 +188,6 @@ def build_object(config: DictConfig, group: str) -> object:
     Raises:
         UserError: a missing or unknown key, a value of the wrong type or out of range, or a target that is not there.
     """
-    from hydra.utils import get_object
-
     try:
         node = config[group]
         for key in node:
@@ -199,7 +200,8 @@ def build_object(config: DictConfig, group: str) -> object:
                 f"{group} has no _target_, the class or function that makes it, as _target_: my_package.MyClass"
             )
         node = cast(DictConfig, OmegaConf.merge({"_target_": target}, node))
-        schema = get_object(target)
+        require_trusted(OmegaConf.to_container(node), _plain(config.get("trust", ANY)), group)
+        schema = target_of(target)
         if isinstance(schema, type) and dataclasses.is_dataclass(schema):
             node = _checked(node, schema, group)
         return _checked_parts(cast(object, _made(OmegaConf.to_container(node))), group, target)
@@ -233,8 +235,6 @@ def _made(value: Any) -> Any:
 
     Hydra still says which target may be called.
     """
-    from hydra.utils import instantiate
-
     if isinstance(value, list):
         return [_made(item) for item in value]
     if not isinstance(value, Mapping):
@@ -242,7 +242,11 @@ def _made(value: Any) -> Any:
     fields = {key: _made(item) for key, item in value.items() if key != "_target_"}
     if "_target_" not in value:
         return fields
-    return instantiate({"_target_": value["_target_"], "_partial_": True})(**fields)
+    return target_of(value["_target_"])(**fields)
+
+
+def _plain(value: Any) -> Any:
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
 def _strategy(name: str, what_for: str) -> DictConfig:

@@ -19,11 +19,12 @@ from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.store import Metric
 
 KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
+NOT_OF_THE_RUN = (*KNOBS_OF_THE_COMMAND, "trust")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
 VERSION_TAG = "hypar_exp.version"
 TOLD = (
     *("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra"),
-    *("experiment=", "case=", *(f"{knob}=" for knob in KNOBS_OF_THE_COMMAND)),
+    *("experiment=", "case=", *(f"{knob}=" for knob in NOT_OF_THE_RUN)),
 )
 """Overrides that a run's name leaves out: other parts of it, or tags, say the same."""
 HEADLINES = {"Network": "network", "Strategy": "strategy"}
@@ -38,7 +39,7 @@ MOST_PARAMS_OF_ONE_KEY = 40
 def params_of(config: Mapping[str, Any]) -> dict[str, str]:
     """The resolved configuration as params with dotted keys; `_target_` is left to the artifact."""
     params = {headline: _name(config, group) for headline, group in HEADLINES.items()}
-    _flatten({key: value for key, value in config.items() if key not in KNOBS_OF_THE_COMMAND}, (), params)
+    _flatten({key: value for key, value in config.items() if key not in NOT_OF_THE_RUN}, (), params)
     return params
 
 
@@ -173,7 +174,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
     It is made of the resolved configuration without `tracking`, and of what is in the files that a group reads (a
     model, a plan): under the same name there may be another one next time.
     """
-    experiment = {key: value for key, value in config.items() if key not in ("tracking", *KNOBS_OF_THE_COMMAND)}
+    experiment = {key: value for key, value in config.items() if key not in ("tracking", *NOT_OF_THE_RUN)}
     paths = [
         Path(str(group["path"])) for group in experiment.values() if isinstance(group, Mapping) and group.get("path")
     ]
