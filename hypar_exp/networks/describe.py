@@ -11,6 +11,8 @@ from hypar_exp.networks.layers import Layer
 from hypar_exp.networks.network import Edge, Network
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""What YAML takes in no text but as an escape (YAML 1.2, section 5.1)."""
 _WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 """What YAML takes for something else than text."""
 
@@ -64,4 +66,9 @@ def _flow(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     plain = isinstance(value, int) or (_PLAIN.fullmatch(value) and value.lower() not in _WORDS)
-    return str(value) if plain else json.dumps(value)  # a string of JSON is one of YAML
+    # a string of JSON is one of YAML, but for characters beyond 16 bits, which JSON writes as two
+    return str(value) if plain else _UNPRINTABLE.sub(_escaped, json.dumps(value, ensure_ascii=False))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
+from hypar_exp.text_files import csv_text
 
 Plan = NDArray[np.uint8]
 """uint8[levels, layers], or uint8[plans, levels, layers] where many are meant."""
@@ -90,10 +91,8 @@ def plan_rows(plan: Plan) -> list[str]:
 
 def plan_csv(plan: Plan, layer_names: Sequence[str]) -> str:
     """A plan as CSV: header `level,<layer names>`, then a row for each of H1, H2, ..."""
-    lines = [",".join(["level", *layer_names])]
-    for name, choices in zip(level_names(len(plan)), plan, strict=True):
-        lines.append(",".join([name, *(str(choice) for choice in choices)]))
-    return "\n".join(lines) + "\n"
+    rows = [[name, *choices] for name, choices in zip(level_names(len(plan)), plan.tolist(), strict=True)]
+    return csv_text([["level", *layer_names], *rows])
 
 
 def checked_plan(plan: Plan, levels: int, layers: int) -> Plan:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from hypar_exp.errors import did_you_mean
-from hypar_exp.networks.importers.text import Line, read_lines
 from hypar_exp.planning.plan import DOTS, PLAIN_DOTS, Plan, Split, level_names
 from hypar_exp.planning.problem import PlanningProblem
+from hypar_exp.text_files import Line, read_lines, read_text, rows_of_csv
 
 SPLIT_OF = {
     symbol: split for split in Split for symbol in (DOTS[split], PLAIN_DOTS[split], str(split.value), split.label)
@@ -46,14 +47,17 @@ def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
     Raises:
         UserError: the file cannot be read, has another shape, or other symbols; says file and line.
     """
+    text = read_text(path, "plan")
+    if text.lstrip().partition(",")[0].strip() in ("level", '"level"'):
+        return _plan_of(*_csv_rows(Path(path), text, layer_names), layer_names, levels)
     lines = read_lines(path, "plan")
     runs = [at for at, line in enumerate(lines) if re.fullmatch(r"H1( +H\d+)*", line.text)]
-    if lines[0].text.split(",")[0].strip() == "level":
-        rows = _csv_rows(lines, layer_names)
-    elif runs and levels:
+    if runs and levels:
         return _plan_of_runs(lines[runs[0] :], layer_names, levels)
-    else:
-        rows = _pasted_rows(lines)
+    return _plan_of(_pasted_rows(lines), lines[-1], layer_names, levels)
+
+
+def _plan_of(rows: Mapping[str, _Row], last: Line, layer_names: Sequence[str], levels: int) -> Plan:
     for (name, row), expected in zip(rows.items(), level_names(len(rows)), strict=True):
         if name != expected:
             raise row.line.error(f"the level should be {expected} (got {name})")
@@ -62,7 +66,7 @@ def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
                 f"{name} has {len(row.choices)} choices, but the network has {len(layer_names)} layers"
             )
     if len(rows) != levels:
-        raise lines[-1].error(f"array.levels is {levels}, but the plan has {len(rows)}")
+        raise last.error(f"array.levels is {levels}, but the plan has {len(rows)}")
     return np.array([row.choices for row in rows.values()], dtype=np.uint8).reshape(levels, len(layer_names))
 
 
@@ -74,27 +78,31 @@ class _Row:
     choices: list[Split]
 
 
-def _csv_rows(lines: list[Line], layer_names: Sequence[str]) -> dict[str, _Row]:
-    head, *body = lines
-    columns = [cell.strip() for cell in head.text.split(",")]
+def _csv_rows(path: Path, text: str, layer_names: Sequence[str]) -> tuple[dict[str, _Row], Line]:
+    """The rows by level, and the last line."""
+    numbered = [(number, cells) for number, cells in enumerate(rows_of_csv(text), 1) if any(map(str.strip, cells))]
+    (_, columns), *body = numbered
+    head = Line(path, numbered[0][0], ",".join(columns))
+    columns = [cell if cell in layer_names else cell.strip() for cell in columns]
     for name in columns[1:]:
         if name not in layer_names:
             raise head.error(f"the network has no layer '{name}'{did_you_mean(name, layer_names)}")
-        if columns.count(name) > 1:
+        if columns[1:].count(name) > 1:
             raise head.error(f"the layer '{name}' is there twice")
     for name in layer_names:
         if name not in columns[1:]:
             raise head.error(f"the layer '{name}' is missing")
     rows: dict[str, _Row] = {}
-    for line in body:
-        level, *cells = (cell.strip() for cell in line.text.split(","))
+    for number, given in body:
+        line = Line(path, number, ",".join(given))
+        level, *cells = (cell.strip() for cell in given)
         if level in rows:
             raise line.error(f"the level {level} is there twice")
         if len(cells) != len(layer_names):
             raise line.error(f"{level} has {len(cells)} choices, but the network has {len(layer_names)} layers")
         by_name = dict(zip(columns[1:], _splits(line, cells), strict=True))
         rows[level] = _Row(line, [by_name[name] for name in layer_names])
-    return rows
+    return rows, Line(path, numbered[-1][0], ",".join(numbered[-1][1]))
 
 
 def _pasted_rows(lines: list[Line]) -> dict[str, _Row]:

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hypar_exp.errors import did_you_mean
-from hypar_exp.networks.importers.text import Line, read_lines
 from hypar_exp.networks.layers import Layer, Shape
 from hypar_exp.networks.network import Network
+from hypar_exp.text_files import Line, read_lines
 
 FIELDS = {
     "CONV": ("in_ch", "in_fmap_h", "in_fmap_w", "kernel", "out_ch", "out_fmap_h", "out_fmap_w", "pool"),

@@ -15,8 +15,8 @@ from typing import Any
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.build import build
-from hypar_exp.networks.importers.text import Line, read_text
 from hypar_exp.networks.network import Network
+from hypar_exp.text_files import Line, read_text
 
 FIELDS = ("hidden", "feedforward", "seq_size", "attn_heads", "attn_size", "num_blocks")
 MOST_BLOCKS = 10_000

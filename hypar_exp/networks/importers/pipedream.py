@@ -19,9 +19,9 @@ from pathlib import Path
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks.graph import GraphBuilder, Tensor
-from hypar_exp.networks.importers.text import Line, read_lines
 from hypar_exp.networks.layers import Layer, Shape
 from hypar_exp.networks.network import Network
+from hypar_exp.text_files import Line, read_lines
 
 FLOAT_BYTES = 4
 _NODE = re.compile(r"(\S+) -- (\w+)(?:\((.*)\))? -- (.*)")

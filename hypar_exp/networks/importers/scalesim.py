@@ -15,9 +15,9 @@ from pathlib import Path
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.graph import GraphBuilder, Tensor
-from hypar_exp.networks.importers.text import Line, read_lines
 from hypar_exp.networks.layers import Layer, Shape
 from hypar_exp.networks.network import Network
+from hypar_exp.text_files import Line, read_lines
 
 CONVOLUTION = ("height", "width", "filter height", "filter width", "channels", "filters", "stride")
 PRODUCT = ("M", "N", "K")
