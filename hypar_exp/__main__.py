@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 
 from hypar_exp.cli.arguments import overrides_first, version
 from hypar_exp.cli.endings import job_errors, run_command
+from hypar_exp.errors import UserError
 from hypar_exp.experiments.job import register
 from hypar_exp.experiments.record import Origin
 from hypar_exp.experiments.run import run
@@ -50,6 +51,19 @@ COMMANDS = ("compare", "reproduce", "runs", "show")
 """What `hypar-exp` does besides running jobs, as its first word: modules of `hypar_exp.cli`."""
 
 
+def run_job_here() -> object:
+    """Let Hydra compose and run the job, or the sweep, of the command line.
+
+    Raises:
+        UserError: Hydra cannot work in this folder.
+    """
+    if "${" in str(Path.cwd()):
+        raise UserError(
+            f"Hydra takes ${{ in the name of a folder for a value to be put in; go to another folder than {Path.cwd()}"
+        )
+    return run_job()
+
+
 def hidden_passwords(arguments: list[str]) -> list[str]:
     """Arguments without `user:password@` in tracking.uri, so that Hydra writes no password into a file."""
     return [
@@ -69,7 +83,7 @@ def main() -> None:
         print(version())
         return
     sys.argv[1:] = overrides_first(hidden_passwords(sys.argv[1:]))
-    run_command(run_job)
+    run_command(run_job_here)
 
 
 if __name__ == "__main__":

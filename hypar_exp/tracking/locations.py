@@ -16,6 +16,8 @@ SHARED_FILE_SYSTEMS = re.compile(
     r"fuse\.(?!fuseblk|portal|gvfsd|ntfs|exfat|encfs|gocryptfs|cryfs|lxcfs|snapfuse|mergerfs|fuse-overlayfs)\S*"
 )
 """Types of file systems that several machines can have at once, as Linux names them."""
+SQLITE_ADDRESS = "sqlite:///"
+"""What an address of a SQLite database begins with; its path follows."""
 PLAIN_PATH = re.compile(r"[\w/. +-]+", re.ASCII)
 """Paths that mean the same in an address, however that is taken apart."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

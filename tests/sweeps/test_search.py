@@ -109,3 +109,20 @@ def _points(folder: Path) -> set[tuple[float, float]]:
 
 def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
+
+
+def test_a_study_is_in_any_file_or_refused(tmp_path: Path, command: Command, new_store: NewStore) -> None:
+    new_store(tmp_path)
+    space = ["-m", *SPACE, "hydra.sweeper.trials=2"]
+    done = command(*space, "hydra.sweeper.storage='a?b/50%20 #1.db'")
+    assert (tmp_path / "a?b" / "50%20 #1.db").stat().st_size > 0
+    assert "50%20 #1.db" in done.stdout
+    command(*space, "hydra.sweeper.storage='sqlite:///there.db'")
+    assert (tmp_path / "there.db").is_file()
+    refused = command(*space, "hydra.sweeper.storage=':memory:'", expect=2)
+    assert "hydra.sweeper.storage must be a file" in refused.stderr
+    away = command(*space, "hydra.sweeper.storage='postgresql://ada:opensesame@127.0.0.1:1/x'", expect=2)
+    assert "Optuna's database postgresql://127.0.0.1:1/x cannot be used" in away.stderr
+    assert "opensesame" not in away.stderr + away.stdout
+    assert {file.name.partition(".db-")[0] for file in tmp_path.iterdir()} == {"a?b", "outputs", "there.db", "there"}
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"opensesame" in file.read_bytes()]

@@ -22,7 +22,8 @@ from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
 from hypar_exp.sweeps.search.study import Study
 from hypar_exp.sweeps.sweep import Sweep
-from hypar_exp.tracking.secrets import take_passwords_out
+from hypar_exp.tracking.locations import SQLITE_ADDRESS, local_path
+from hypar_exp.tracking.secrets import take_passwords_out, without_passwords
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -69,7 +70,7 @@ class Search:
             OmegaConf.save(config, sweep.folder / "multirun.yaml")
             take_passwords_out(sweep.folder)
             self._run_trials(sweep, composer, study)
-        console().print(f"Optuna's study '{study.name}' is in {self._storage(config)}")
+        console().print(f"Optuna's study '{study.name}' is in {without_passwords(str(self._storage(config)))}")
 
     def _run_trials(self, sweep: Sweep, composer: Composer, study: Study) -> None:
         jobs = Jobs(sweep.parent_id)
@@ -106,9 +107,14 @@ class Search:
             self.goals.values(outcome)
             self.goals.excesses(outcome)
 
-    def _storage(self, config: DictConfig) -> Path:
+    def _storage(self, config: DictConfig) -> Path | str:
+        """The file of Optuna's database, or the address of one on a server."""
         beside: Mapping[str, Any] = config.tracking
-        return Path(self.storage or Path(beside.get("database", "outputs/mlflow.db")).parent / DATABASE).absolute()
+        folder = Path(str(beside.get("database", "outputs/mlflow.db")).removeprefix(SQLITE_ADDRESS)).parent
+        storage = (self.storage or str(folder / DATABASE)).removeprefix(SQLITE_ADDRESS)
+        if ":memory:" in storage:
+            raise UserError("hydra.sweeper.storage must be a file or the address of a database server (got ':memory:')")
+        return storage if "://" in storage else local_path("hydra.sweeper.storage", storage, "")
 
 
 class FrontView(View):

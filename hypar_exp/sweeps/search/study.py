@@ -14,6 +14,9 @@ from hypar_exp.extras import install_command
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.search.goals import Goals
 from hypar_exp.sweeps.search.space import Space
+from hypar_exp.tracking.locations import SQLITE_ADDRESS, shared_file_system
+from hypar_exp.tracking.secrets import without_passwords
+from hypar_exp.tracking.sentences import reason_of
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, Trial
@@ -24,25 +27,29 @@ BUSY_TIMEOUT_S = 60
 class Study:
     """Asks Optuna for trials of a space and tells it what came of them."""
 
-    def __init__(self, storage: Path, name: str, space: Space, goals: Goals, *, seed: int, resume: bool) -> None:
+    def __init__(self, storage: Path | str, name: str, space: Space, goals: Goals, *, seed: int, resume: bool) -> None:
         """Open the last study of a name, if `resume` and there is one, else begin another (`name 2`, ...).
+
+        Args:
+            storage: a file, or the address of a database server.
+            name: the study's, without a number.
+            space, goals: what is searched, and for what.
+            seed: of the sampler.
+            resume: see above.
 
         Raises:
             UserError: Optuna is not installed, or its database cannot be used.
         """
         optuna = _optuna()
-        storage.parent.mkdir(parents=True, exist_ok=True)
         try:
-            database = optuna.storages.RDBStorage(
-                f"sqlite:///{storage}", engine_kwargs={"connect_args": {"timeout": BUSY_TIMEOUT_S}}
-            )
-            with contextlib.closing(sqlite3.connect(storage)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
+            database = optuna.storages.RDBStorage(storage) if isinstance(storage, str) else _in_file(storage)
             there = {
                 summary.study_name for summary in optuna.get_all_study_summaries(database, include_best_trial=False)
             }
         except Exception as error:
-            raise UserError(f"Optuna's database {storage} cannot be used: {str(error).splitlines()[0]}") from error
+            raise UserError(
+                f"Optuna's database {without_passwords(str(storage))} cannot be used: {reason_of(error)}"
+            ) from error
         names = [name, *(f"{name} {number}" for number in range(2, len(there) + 2))]
         new = next(candidate for candidate in names if candidate not in there)
         last = names[max(names.index(new) - 1, 0)]
@@ -80,6 +87,19 @@ class Study:
                 self._study.tell(trial, self._goals.values(outcome))
             else:
                 self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+
+
+def _in_file(file: Path) -> Any:
+    """Optuna's database in a file, whatever is in its name: an address takes `?` and `%20` for something else."""
+    optuna = _optuna()
+    file.parent.mkdir(parents=True, exist_ok=True)
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+
+    with contextlib.closing(connect()) as connection:
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if shared_file_system(file) is None else 'DELETE'}")
+    return optuna.storages.RDBStorage(f"{SQLITE_ADDRESS}{file.name}", engine_kwargs={"creator": connect})
 
 
 def _optuna() -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hypar_exp.errors import UserError
-from hypar_exp.tracking.locations import PLAIN_PATH, local_path
+from hypar_exp.tracking.locations import PLAIN_PATH, SQLITE_ADDRESS, local_path
 from hypar_exp.tracking.secrets import without_passwords
 from hypar_exp.tracking.sentences import mlflow_command, no_parent, run_url, shell_quoted, user_errors
 from hypar_exp.tracking.sqlite import database as database_file
@@ -18,7 +18,6 @@ from hypar_exp.tracking.sqlite.reader import SqliteResults
 from hypar_exp.tracking.store import RecordedRun, RunRecord
 
 UI_ADDRESS = "http://127.0.0.1:5000"
-SQLITE_ADDRESS = "sqlite:///"
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 """MLflow's own environment variable."""
 
