@@ -166,6 +166,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         batch_size=config["batch_size"],
         gap=config["gap"],
     )
+    job.notes.extend(job.network.notes)
     accelerators = 2**job.array.levels
     if job.batch_size % accelerators:
         job.notes.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ class Network:
     name: str
     layers: tuple[Layer, ...]
     edges: tuple[Edge, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What its reader took for granted, and the user should know."""
 
     def __post_init__(self) -> None:
         if not self.layers:

@@ -34,6 +34,8 @@ def show_network(network: Network) -> None:
     out = console()
     out.print(Text(f"{network.name}: {quantity(weights, '')} weights, {quantity(macs, 'MACs')} a sample", style="bold"))
     print_uncut(table)
+    for note in network.notes:
+        out.print(f"Note: {note}.")
 
 
 def _reads(network: Network, at: int) -> str:

@@ -15,7 +15,8 @@ from hypar_exp.networks.importers.onnx.rewriting import fused_product_sizes
 from hypar_exp.networks.importers.onnx.skeleton import read_skeleton
 
 MOST_SIZE = 2**31 - 1
-MOST_ROUNDS = 20
+MOST_ROUNDS = 1000
+"""Of inference and folding; each makes at least one more value known."""
 MOST_ELEMENTS = 2**53
 """More than any tensor has; a file that says otherwise is damaged."""
 
@@ -121,15 +122,30 @@ def infer_shapes(proto: Any, path: str) -> Any:
     import onnx
 
     for _ in range(MOST_ROUNDS):
+        _forget_symbols(proto.graph)
         try:
-            proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+            proto = onnx.shape_inference.infer_shapes(proto)  # without its own propagation of data, which has no bounds
         except Exception as error:
             raise UserError(f"{path}: onnx cannot infer its shapes: {_one_line(error)}") from None
         known = known_sizes(proto.graph)
         lacking = any(value not in known for node in proto.graph.node for value in node.output if value)
-        if not lacking or not (fold(proto.graph, known) or _assume_sizes(proto.graph, known)):
+        if not lacking or not (fold(proto, known) or _assume_sizes(proto.graph, known)):
             break
     return proto
+
+
+def _forget_symbols(graph: Any) -> None:
+    """Drop what an earlier inference only had a symbol for: it would not be looked at again."""
+    unknown = [
+        value
+        for value in graph.value_info
+        if any(not axis.HasField("dim_value") for axis in value.type.tensor_type.shape.dim)
+    ]
+    for value in unknown:
+        graph.value_info.remove(value)
+    for value in graph.output:
+        if any(not axis.HasField("dim_value") for axis in value.type.tensor_type.shape.dim):
+            value.type.tensor_type.ClearField("shape")
 
 
 def known_sizes(graph: Any) -> dict[str, tuple[int, ...]]:

@@ -9,6 +9,8 @@ from hypar_exp.networks.importers.onnx.model import Dims, Model, Node
 from hypar_exp.networks.importers.onnx.names import layer_name
 from hypar_exp.networks.layers import Layer, Shape
 
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
 
 class LayerReader:
     """Makes layers of nodes; numbers them where a file gives no names."""
@@ -82,6 +84,10 @@ class LayerReader:
         """
         if node.operator == "Einsum":
             return self._einsum_macs(node)
+        if operators.is_convolution(node.operator):
+            kernel = self._known(node, node.inputs[1])
+            taps = math.prod(kernel[1:]) if node.operator not in operators.TRANSPOSED_CONVOLUTIONS else kernel[0]
+            return self._elements(node, node.outputs[0]) * taps
         left, _ = operators.operands(node, self._model)
         sizes = self._known(node, left)
         depth = sizes[-2 if node.integer("transA", 0) and len(sizes) > 1 else -1] if sizes else 1
@@ -131,12 +137,30 @@ class LayerReader:
         return [size for letter, size in sizes if (letter in output) == in_output]
 
     def _einsum_letters(self, node: Node) -> tuple[list[str], str]:
+        """A letter for each axis of each operand, and of the result."""
         equation = str(node.attributes.get("equation", "")).replace(" ", "")
         inputs, arrow, output = equation.partition("->")
         terms = inputs.split(",")
-        if "." in equation or not arrow or len(terms) != len(node.inputs):
-            raise node.error(f"its equation {equation!r} is not understood; letters only, as in 'bij,jk->bik'")
-        return terms, output
+        ranks = [len(self._known(node, value)) for value in node.inputs]
+        if len(terms) != len(ranks) or any(not set(term.replace("...", "")) <= _LETTERS for term in [*terms, output]):
+            raise node.error(
+                f"its equation {equation!r} is not understood; it is one as 'bij,jk->bik' or '...i,ij->...j'"
+            )
+        free = sorted(_LETTERS - set(equation))
+        widths = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True) if "..." in term]
+        dots = "".join(free[: max(widths, default=0)])
+        spread = [
+            term.replace("...", dots[len(dots) - (rank - len(term.replace("...", ""))) :])
+            for term, rank in zip(terms, ranks, strict=True)
+        ]
+        if any(len(term) != rank for term, rank in zip(spread, ranks, strict=True)):
+            raise node.error(f"its equation {equation!r} does not have the axes of its operands, {ranks}")
+        if not arrow:  # the axes of the dots, then the letters that stand once, in the order of the alphabet
+            named = "".join(terms).replace("...", "")
+            output = "..." * ("..." in inputs) + "".join(
+                sorted(letter for letter in set(named) if named.count(letter) == 1)
+            )
+        return spread, output.replace("...", dots)
 
     def _image(self, dims: Dims) -> Shape:
         """The shape of [batch, channels, ...]; where the batch axis holds more than the samples, as frames, so many

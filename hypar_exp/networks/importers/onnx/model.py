@@ -28,6 +28,13 @@ PASSING_OPERATORS = frozenset(
 Dims = tuple[int, ...]
 
 
+WEIGHT_PLACES = {
+    "Conv": (1, 2), "ConvTranspose": (1, 2), "MatMul": (1,), "Gemm": (1, 2), "Gather": (0,),
+    "LSTM": (1, 2, 3), "GRU": (1, 2, 3), "RNN": (1, 2, 3),
+}  # fmt: skip
+"""Operator -> the places of its inputs where weights stand."""
+
+
 @dataclass(frozen=True)
 class Node:
     """One operator."""
@@ -67,6 +74,8 @@ class Model:
     """Values that do not depend on what the network reads, weights and all that is computed of weights and shapes,
     each with the stored constant that it came from."""
     batch: int
+    note: str | None = None
+    """What was taken for the batch, where that was not the first axis of the first input."""
 
     def elements(self, value: str) -> int | None:
         """Elements of one sample (a fraction rounded up); None where the sizes are not known."""
@@ -89,14 +98,57 @@ def read_model(
         if min(dims[constant], default=1) < 0 or math.prod(dims[constant]) > MOST_ELEMENTS:
             raise UserError(f"{path}: the constant '{constant}' has the sizes {list(dims[constant])}")
     nodes = tuple(_node(node) for node in graph.node)
+    weights = _weights_among_inputs(graph, nodes, stored, dims)
+    constants = [*stored, *weights]
+    samples, note = _checked_batch(path, nodes, dims, batch, samples)
     return Model(
         nodes=nodes,
-        inputs=tuple(value.name for value in graph.input if value.name not in stored),
+        inputs=tuple(value.name for value in graph.input if value.name not in constants),
         outputs=tuple(value.name for value in graph.output),
         dims=dims,
-        constants=_constants(nodes, stored),
+        constants=_constants(nodes, constants),
         batch=samples,
+        note=note,
     )
+
+
+def _weights_among_inputs(
+    graph: Any, nodes: Sequence[Node], stored: Sequence[str], dims: Mapping[str, Dims]
+) -> list[str]:
+    """The inputs that are weights without a stored value: matrices and kernels that only stand where weights do."""
+    given = [value.name for value in graph.input if value.name not in stored]
+    uses: dict[str, list[bool]] = {}
+    for node in nodes:
+        for place, value in enumerate(node.inputs):
+            uses.setdefault(value, []).append(place in WEIGHT_PLACES.get(node.operator, ()))
+    return [name for name in given[1:] if name in uses and all(uses[name]) and len(dims.get(name, ())) >= 2]
+
+
+def _checked_batch(
+    path: str, nodes: Sequence[Node], dims: Mapping[str, Dims], given: int | None, samples: int
+) -> tuple[int, str | None]:
+    """The samples that the inputs hold as convolutions and recurrent layers say it, and a note where that differs.
+
+    Raises:
+        UserError: the user's own number does not divide them.
+    """
+    for node in nodes:
+        axis = _batch_axis(node)
+        sizes = dims.get(node.inputs[0], ()) if axis is not None and node.inputs else ()
+        if axis is None or len(sizes) <= axis or not sizes[axis] or not sizes[axis] % samples:
+            continue
+        seen = sizes[axis]
+        if given is not None:
+            raise node.error(f"it reads {seen} samples, of which network.batch={given} is no divisor")
+        count = "one sample" if seen == 1 else f"{seen} samples"
+        return seen, f"{path} is read as {count}, as its {node.operator} has it; network.batch=N would say otherwise"
+    return samples, None
+
+
+def _batch_axis(node: Node) -> int | None:
+    if node.operator in ("LSTM", "GRU", "RNN"):
+        return 0 if node.attributes.get("layout") else 1
+    return 0 if node.operator in ("Conv", "ConvTranspose", "ConvInteger", "QLinearConv") else None
 
 
 def _node(proto: Any) -> Node:

@@ -57,6 +57,11 @@ WEIGHT_INPUTS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3)}
 """Where an operator's two operands are, if not first and second."""
 
 
+def is_convolution(operator: str) -> bool:
+    """Whether an operator slides a kernel, constant or computed."""
+    return operator in (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
+
+
 def operator_of(node: Node, model: Model, mapped: Mapping[str, str]) -> str:
     """The operator of a node, `WEIGHTLESS` where it is none that matters.
 

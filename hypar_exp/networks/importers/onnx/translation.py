@@ -29,7 +29,8 @@ def translate(model: Model, name: str, mapped: Mapping[str, str]) -> Network:
     network = translation.graph.network(name, list(tensors.values()), outputs)
     names = readable(network.layer_names)
     layers = tuple(dataclasses.replace(layer, name=fresh) for layer, fresh in zip(network.layers, names, strict=True))
-    return dataclasses.replace(network, layers=layers)
+    notes = () if model.note is None else (model.note,)
+    return dataclasses.replace(network, layers=layers, notes=notes)
 
 
 class _Translation:
@@ -59,7 +60,7 @@ class _Translation:
             self._write(node, self.graph.concat(tensors))
         elif (layer := self._layers.layer(node, operator)) is not None:
             self._layer(node, layer, tensors)
-        elif operator in operators.MATRICES and len(tensors) > 1:
+        elif (operator in operators.MATRICES or operators.is_convolution(operator)) and len(tensors) > 1:
             self._product(node, tensors)
         else:
             self._weightless(node, tensors)
