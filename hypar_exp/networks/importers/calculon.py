@@ -18,6 +18,8 @@ from hypar_exp.networks.build import build
 from hypar_exp.networks.network import Network
 from hypar_exp.text_files import Line, read_text
 
+OTHER_FILES = {"an execution": "num_procs", "a system": "networks"}
+"""Its files that describe no network, and a key that each of them has."""
 FIELDS = ("hidden", "feedforward", "seq_size", "attn_heads", "attn_size", "num_blocks")
 MOST_BLOCKS = 10_000
 MOST_SIZE = 2**40
@@ -61,6 +63,11 @@ def _sizes(path: str) -> dict[str, int]:
         raise UserError(f"{path}: this is no model file of Calculon") from None
     if not isinstance(found, Mapping):
         raise UserError(f"{path} must map the keys {', '.join(FIELDS)} to whole numbers")
+    for what, key in OTHER_FILES.items():
+        if key in found:
+            raise UserError(
+                f"{path} is {what} file of Calculon; a network is in its model file, with {', '.join(FIELDS)}"
+            )
     for key in found:
         if key not in FIELDS:
             raise UserError(f"{path} has an unknown key '{key}'{did_you_mean(str(key), FIELDS)}")

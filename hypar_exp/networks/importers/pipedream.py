@@ -9,6 +9,7 @@ the profile only sizes are used: times are of the machine that it was made on.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping
@@ -26,9 +27,12 @@ from hypar_exp.text_files import Line, read_lines
 FLOAT_BYTES = 4
 _NODE = re.compile(r"(\S+) -- (\w+)(?:\((.*)\))? -- (.*)")
 _EDGE = re.compile(r"(\S+) -- (\S+)")
-_SIZE = re.compile(r"(activation_size|parameter_size)=(\d{1,18})(?:\.\d*)?(?:,|$)")
+_SIZE = re.compile(r"(activation_size|parameter_size)=\[?(\d{1,18}(?:\.\d*)?(?:;\d{1,18}(?:\.\d*)?)*)\]?(?:,|$)")
 _CONV = re.compile(r"(\d{1,9}), (\d{1,9}), kernel_size=\(([\d, ]{1,40})\)")
 _GROUPS = re.compile(r"groups=(\d{1,9})")
+_EMBEDDING = re.compile(r"(\d{1,9}), (\d{1,9})")
+_RECURRENT = re.compile(r"(\d{1,9}), (\d{1,9})(.*)")
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _LINEAR = re.compile(r"in_features=(\d{1,9}), out_features=(\d{1,9})")
 _COUNTED = ("Size",)
 """Modules whose output is a number and no tensor."""
@@ -79,7 +83,10 @@ class _Module:
     kind: str
     arguments: str
     activation_bytes: int
+    """Of what it writes; of several tensors the first."""
     parameter_bytes: int
+    state_bytes: int = 0
+    """Of the second, a recurrent layer's state."""
 
 
 class _Profile:
@@ -98,7 +105,9 @@ class _Profile:
             elements = max(1, module.activation_bytes // (FLOAT_BYTES * self._batch))
             sources = [source for source in self._reads[node] if self._modules[source].kind not in _COUNTED]
             tensors = [self._tensors[source] for source in sources]
-            if module.kind in ("Conv2d", "Linear"):
+            if module.kind in GATES:
+                self._tensors[node] = self._recurrent(module, tensors, elements)
+            elif module.kind in ("Conv2d", "Linear", "Embedding"):
                 layer = self._layer(module, tensors, elements)
                 self._tensors[node] = self._graph.layer(layer, tensors[0])
             else:
@@ -106,6 +115,26 @@ class _Profile:
         read = {source for node in self._tensors for source in self._reads[node]}
         outputs = [tensor for node, tensor in self._tensors.items() if node not in read]
         return self._graph.network(name, outputs=outputs)
+
+    def _recurrent(self, module: _Module, tensors: list[Tensor], elements: int) -> Tensor:
+        """Two layers: the matrix that reads the sequence, and the one that reads the state at every step."""
+        arguments = _RECURRENT.match(module.arguments)
+        if not tensors or arguments is None or not int(arguments[1]) or not int(arguments[2]):
+            raise module.line.error(
+                f"the sizes of this {module.kind} are not understood (got {module.arguments[:80]!r})"
+            )
+        features, state = int(arguments[1]), int(arguments[2])
+        directions = 2 if "bidirectional=True" in arguments[3].replace(" ", "") else 1
+        positions = max(1, elements // (directions * state))
+        name, kind = f"{module.kind.lower()}{len(self._graph.layers) + 1}", module.kind.lower()
+        gates = Shape(directions * GATES[module.kind] * state, positions)
+        states = Shape(directions * state, positions)
+        arriving = Layer(f"{name}.input", kind, Shape(features, positions), gates, features * gates.channels, positions)
+        recurring = Layer(f"{name}.state", kind, states, states, state * gates.channels, positions)
+        sums = self._graph.layer(arriving, tensors[0])
+        written = self._graph.layer(recurring, Tensor(states.elements))
+        self._graph.add([sums, dataclasses.replace(written, elements=sums.elements)])
+        return written
 
     def _layer(self, module: _Module, tensors: list[Tensor], elements: int) -> Layer:
         number = len(self._graph.layers) + 1
@@ -117,6 +146,10 @@ class _Profile:
             kind = "fc" if positions == 1 else "matmul"
             shapes = Shape(arriving, positions), Shape(leaving, positions)
             return Layer(f"{kind}{number}", kind, *shapes, arriving * leaving, positions)
+        if module.kind == "Embedding" and (found := _EMBEDDING.match(module.arguments)) and int(found[2]):
+            rows, width = int(found[1]), int(found[2])
+            ids = max(1, elements // width)
+            return Layer(f"embedding{number}", "embedding", Shape(1, ids), Shape(width, ids), rows * width, 0)
         if module.kind == "Conv2d" and (found := _CONV.match(module.arguments)):
             arriving, leaving = int(found[1]), int(found[2])
             groups = int(group[1]) if (group := _GROUPS.search(module.arguments)) else 1
@@ -132,7 +165,7 @@ class _Profile:
         if module.parameter_bytes and "Norm" not in module.kind:
             raise module.line.error(
                 f"the module {module.kind} has {module.parameter_bytes} bytes of weights and is not known; known are "
-                "Conv2d, Linear and normalisation"
+                "Conv2d, Linear, Embedding, LSTM, GRU, RNN and normalisation"
             )
         if not tensors:
             return Tensor(elements)
@@ -142,15 +175,22 @@ class _Profile:
 
 
 def _module(line: Line, kind: str, arguments: str, sizes: str) -> _Module:
-    found = {size[1]: int(size[2]) for size in _SIZE.finditer(sizes.replace(" ", ""))}
+    told = {size[1]: size[2].split(";") for size in _SIZE.finditer(sizes.replace(" ", ""))}
+    found = {key: [int(float(value)) for value in values] for key, values in told.items()}
     for key in ("activation_size", "parameter_size"):
         if key not in found:
-            raise line.error(f"a node needs {key}=BYTES (got {sizes[:80]!r})")
-    return _Module(line, kind, arguments, found["activation_size"], found["parameter_size"])
+            given = next((part for part in sizes.split(", ") if part.strip().startswith(key)), "none")
+            raise line.error(f"a node needs {key}=BYTES, or {key}=[BYTES; BYTES] (got {given[:80]})")
+    written, parameters = found["activation_size"], found["parameter_size"]
+    return _Module(line, kind, arguments, written[0], parameters[0], written[1] if len(written) > 1 else 0)
 
 
 def _batch(path: str, modules: Mapping[str, _Module]) -> int:
-    """The samples profiled at once: a fully connected layer writes its features for each of them."""
+    """The samples profiled at once: a recurrent layer keeps a state for each, a fully connected one writes features."""
+    for module in modules.values():
+        arguments = _RECURRENT.match(module.arguments) if module.kind in GATES and module.state_bytes else None
+        if arguments and int(arguments[2]):
+            return max(1, module.state_bytes // (FLOAT_BYTES * int(arguments[2])))
     for module in modules.values():
         found = _LINEAR.search(module.arguments) if module.kind == "Linear" else None
         if found and int(found[2]):

@@ -10,7 +10,9 @@ output of a convolution is counted without padding beyond what the input's heigh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hypar_exp.errors import UserError
@@ -21,6 +23,24 @@ from hypar_exp.text_files import Line, read_lines
 
 CONVOLUTION = ("height", "width", "filter height", "filter width", "channels", "filters", "stride")
 PRODUCT = ("M", "N", "K")
+HEADINGS = {
+    "ifmap height": "height",
+    "ifmap width": "width",
+    "filter height": "filter height",
+    "filter width": "filter width",
+    "channels": "channels",
+    "num filter": "filters",
+    "num filters": "filters",
+    "strides": "stride",
+    "stride": "stride",
+    "stride height": "stride",
+    "stride width": "stride width",
+    **{field.lower(): field for field in PRODUCT},
+}
+"""Words of a head -> the field; other columns (sparsity, batch size, notes) say nothing of a layer's sizes."""
+STRIDE_WIDTH = "stride width"
+"""A column that only some files have; else the stride is the same both ways."""
+DEPTHWISE = re.compile(r"(?i)(^|[^a-z])(dp|dw|depth_?wise)([^a-z]|$)")
 
 
 def load(path: str, name: str | None = None, products: Sequence[str] = ()) -> Network:
@@ -36,29 +56,62 @@ def load(path: str, name: str | None = None, products: Sequence[str] = ()) -> Ne
         UserError: a file that cannot be read or does not have this form; the sentence names file and line.
     """
     head, *rows = read_lines(path, "topology of SCALE-Sim")
-    fields = {1 + len(form): form for form in (CONVOLUTION, PRODUCT)}.get(len(_cells(head)))
-    if fields is None:
-        forms = " or ".join(f"'name, {', '.join(form)},'" for form in (CONVOLUTION, PRODUCT))
-        raise head.error(f"the head of a topology is {forms} (got {head.text[:80]!r})")
-    return _Topology(fields, products).read(rows).network(path, name)
+    places = _places(head)
+    topology = _Topology(places, products)
+    if any(cell.lower().startswith("sparsity") for cell in _cells(head)):
+        topology.notes.append(f"{path} has a column of sparsity, which is not read: layers are dense")
+    return topology.read([row for row in rows if _is_layer(row)]).network(path, name)
+
+
+def _places(head: Line) -> dict[str, int]:
+    """Field -> its column, by the words of the head, or in the usual order where it has words of its own."""
+    cells = [cell.lower() for cell in _cells(head)]
+    named = {HEADINGS[cell]: place for place, cell in reversed(list(enumerate(cells))) if place and cell in HEADINGS}
+    for form in (CONVOLUTION, PRODUCT):
+        if set(form) <= named.keys():
+            optional = (STRIDE_WIDTH,) if form is CONVOLUTION and STRIDE_WIDTH in named else ()
+            return {field: named[field] for field in (*form, *optional)}
+    for form in (CONVOLUTION, PRODUCT):
+        if len(cells) == 1 + len(form):
+            return {field: place for place, field in enumerate(form, 1)}
+    forms = " or ".join(f"'name, {', '.join(form)},'" for form in (CONVOLUTION, PRODUCT))
+    lacking = [field for field in CONVOLUTION if field not in named]
+    raise head.error(f"the head of a topology is {forms} (of the first this one lacks {', '.join(lacking)})")
+
+
+def _is_layer(row: Line) -> bool:
+    """Whether a row is neither empty nor a title."""
+    cells = [cell for cell in _cells(row) if cell]
+    return len(cells) > 1
 
 
 class _Topology:
     """The rows as far as they have been read."""
 
-    def __init__(self, fields: Sequence[str], products: Sequence[str]) -> None:
-        self._fields = fields
+    def __init__(self, places: Mapping[str, int], products: Sequence[str]) -> None:
+        self._places = places
         self._products = [products] if isinstance(products, str) else list(products)
         self._graph = GraphBuilder()
         self._written: dict[int, Tensor] = {}
         """Channels -> what the last layer that writes so many has written."""
         self._pending: Tensor | None = None
-        self._names: set[str] = set()
+        self._names: list[str] = []
+        self.notes: list[str] = []
 
     def read(self, rows: Sequence[Line]) -> _Topology:
-        for row in rows:
-            name, sizes = self._row(row)
-            layer = _convolution(row, name, sizes) if self._fields is CONVOLUTION else _product(name, sizes)
+        read = [self._row(row) for row in rows]
+        after = [sizes.get("channels") for _, sizes in read[1:]] + [None]
+        for row, (name, sizes), next_channels in zip(rows, read, after[: len(rows)], strict=True):
+            fresh = self._fresh(name)
+            if "channels" not in sizes:
+                layer = _product(fresh, sizes)
+            else:
+                depthwise = _is_depthwise(name, sizes, next_channels)
+                layer = _convolution(row, fresh, sizes, depthwise)
+                if depthwise:
+                    self.notes.append(
+                        f"row '{name}' is read as depthwise: it has one filter for {sizes['channels']} channels"
+                    )
             if name in self._products:
                 waiting = [] if self._pending is None else [self._pending]
                 self._pending = self._graph.product(waiting, layer.output.elements, layer.macs_at_output)
@@ -70,23 +123,33 @@ class _Topology:
         for product in self._products:
             if product not in self._names:
                 raise UserError(f"network.products: {path} has no row '{product}'")
-        return self._graph.network(name or Path(path).stem)
+        network = self._graph.network(name or Path(path).stem)
+        return dataclasses.replace(network, notes=tuple(self.notes))
 
     def _row(self, row: Line) -> tuple[str, dict[str, int]]:
-        name, *cells = _cells(row)
-        if len(cells) != len(self._fields):
-            raise row.error(f"a row is 'name, {', '.join(self._fields)},' (got {row.text[:80]!r})")
-        if not name or name in self._names:
-            raise row.error(f"the layer '{name}' is there twice" if name else "the layer has no name")
-        self._names.add(name)
-        return name, {
-            field: row.whole(cell, f"{field} of {name}") for field, cell in zip(self._fields, cells, strict=True)
-        }
+        name, *_ = cells = _cells(row)
+        if not name:
+            raise row.error("the layer has no name")
+        for field, place in self._places.items():
+            if place >= len(cells) or not cells[place]:
+                raise row.error(f"{field} of {name} is missing: column {place + 1} is empty")
+        return name, {field: row.whole(cells[place], f"{field} of {name}") for field, place in self._places.items()}
+
+    def _fresh(self, name: str) -> str:
+        """The name, numbered where rows before it have it too."""
+        self._names.append(name)
+        count = self._names.count(name)
+        return name if count == 1 else f"{name}_{count}"
 
     def _add(self, layer: Layer) -> None:
         source = self._written.get(layer.input.channels)
         if source is None:
             source = Tensor(layer.input.elements)
+            if self._graph.layers:
+                self.notes.append(
+                    f"row '{layer.name}' is taken to read the network's input: no row before it writes "
+                    f"{layer.input.channels} channels"
+                )
         if self._pending is not None:
             source = Tensor(source.elements, source.parts, self._pending.work)
             self._pending = None
@@ -94,22 +157,34 @@ class _Topology:
         self._written[layer.output.channels] = written
 
 
-def _convolution(row: Line, name: str, sizes: dict[str, int]) -> Layer:
+def _is_depthwise(name: str, sizes: Mapping[str, int], next_channels: int | None) -> bool:
+    """A depthwise convolution is written as one filter: by its name, or as the next row reads all its channels."""
+    one_filter = sizes["filters"] == 1 and sizes["channels"] > 1
+    return one_filter and (DEPTHWISE.search(name) is not None or next_channels == sizes["channels"])
+
+
+def _convolution(row: Line, name: str, sizes: Mapping[str, int], depthwise: bool) -> Layer:
     height, width, filter_height, filter_width, channels, filters, stride = (sizes[field] for field in CONVOLUTION)
     if filter_height > height or filter_width > width:
         raise row.error(f"the filter of {name}, {filter_height}x{filter_width}, is larger than {height}x{width}")
     weights = filter_height * filter_width * channels * filters
+    if depthwise:
+        filters = channels
     if height == width == 1:
         return Layer(name, "fc", Shape(channels), Shape(filters), weights, output_positions=1)
-    output = Shape(filters, -(-(height - filter_height) // stride) + 1, -(-(width - filter_width) // stride) + 1)
-    return Layer(name, "conv", Shape(channels, height, width), output, weights, output.positions)
+    across = sizes.get(STRIDE_WIDTH, stride)
+    output = Shape(filters, -(-(height - filter_height) // stride) + 1, -(-(width - filter_width) // across) + 1)
+    groups = channels if depthwise else 1
+    return Layer(name, "conv", Shape(channels, height, width), output, weights, output.positions, groups=groups)
 
 
-def _product(name: str, sizes: dict[str, int]) -> Layer:
+def _product(name: str, sizes: Mapping[str, int]) -> Layer:
     positions, features, depth = (sizes[field] for field in PRODUCT)
     kind = "fc" if positions == 1 else "matmul"
     return Layer(name, kind, Shape(depth, positions), Shape(features, positions), depth * features, positions)
 
 
 def _cells(line: Line) -> list[str]:
-    return [cell.strip() for cell in line.text.rstrip(", \t").split(",")]
+    """The cells of a row, between commas or tabulators, up to a comment."""
+    text = line.text.partition("#")[0]
+    return [cell.strip() for cell in re.split("[,\t]", text.rstrip(", \t"))]

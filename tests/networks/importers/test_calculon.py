@@ -55,3 +55,11 @@ def test_malformed(tmp_path: Path, content: Any, sentence: str) -> None:
     with pytest.raises(UserError) as error:
         calculon.load(str(file))
     assert str(error.value).startswith(f"{file}{sentence}")
+
+
+@pytest.mark.parametrize(("key", "what"), [("num_procs", "an execution"), ("networks", "a system")])
+def test_its_other_files_are_told_for_what_they_are(key: str, what: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(f'{{"{key}": 64, "tensor_par": 4}}')
+    with pytest.raises(UserError, match=f"is {what} file of Calculon; a network is in its model file"):
+        calculon.load(str(file))

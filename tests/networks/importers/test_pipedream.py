@@ -10,6 +10,7 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import pipedream
+from tests.conftest import ROOT
 
 SIZES = "forward_compute_time=0.000, backward_compute_time=0.000, activation_size={}.000, parameter_size={}.000"
 SMALL = "\n".join(
@@ -56,7 +57,7 @@ def test_the_batch_is_what_the_first_linear_says_or_the_user(tmp_path: Path) -> 
         ("node1 -- node2", "node3 -- node2", ": its nodes read each other in a circle"),
         ("node1 -- node2", "node2 -- node3", ", line 2: a Conv2d must read one node (it reads 0)"),
         ("Conv2d(1, 4,", "Conv2d(one,", ", line 2: the sizes of this Conv2d are not understood"),
-        ("Conv2d(", "LSTM(", ", line 2: the module LSTM has 160 bytes of weights and is not known"),
+        ("Conv2d(", "Bilinear(", ", line 2: the module Bilinear has 160 bytes of weights and is not known"),
     ],
 )
 def test_malformed(tmp_path: Path, old: str, new: str, sentence: str) -> None:
@@ -65,3 +66,15 @@ def test_malformed(tmp_path: Path, old: str, new: str, sentence: str) -> None:
     with pytest.raises(UserError) as error:
         pipedream.load(str(file))
     assert str(error.value).startswith(f"{file}{sentence}")
+
+
+def test_recurrent_networks_have_lists_of_sizes() -> None:
+    network = pipedream.load(str(ROOT / "tests" / "data" / "pipedream" / "pipedream_list_of_sizes.txt"))
+    # the state of 256 bytes is 8 samples of 8 floats; the sequence of 2560 bytes 10 steps of them
+    sizes = {layer.name: (str(layer.input), str(layer.output), layer.weights) for layer in network.layers}
+    assert sizes == {
+        "embedding1": ("1x10", "16x10", 100 * 16),
+        "lstm2.input": ("16x10", "32x10", 16 * 32),
+        "lstm2.state": ("8x10", "8x10", 8 * 32),
+        "matmul4": ("8x10", "4x10", 8 * 4),
+    }

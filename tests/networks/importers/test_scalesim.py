@@ -9,6 +9,7 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import scalesim
+from tests.conftest import ROOT
 
 HEAD = "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
 
@@ -47,10 +48,13 @@ def test_rows_of_gpt2_are_matrices_and_products(shared: Path) -> None:
     ("text", "sentence"),
     [
         ("a, b\n", "line 1: the head of a topology is"),
-        (HEAD + "c1, 8, 8, 3, 3, 3, 4,\n", "line 2: a row is 'name, height, width"),
+        (HEAD + "c1, 8, 8, 3, 3, 3, 4,\n", "line 2: stride of c1 is missing: column 8 is empty"),
+        (
+            HEAD.replace("Strides", "Stirdes, x") + "c1, 8, 8, 3, 3, 3, 4, 1,\n",
+            "line 1: the head of a topology is 'name, ",
+        ),
         (HEAD + "c1, 8, 8, 3, 3, 3, 4, x,\n", "line 2: stride of c1 must be a whole number of at least 1 (got 'x')"),
         (HEAD + "c1, 8, 8, 9, 9, 3, 4, 1,\n", "line 2: the filter of c1, 9x9, is larger than 8x8"),
-        (HEAD + "c1, 8, 8, 3, 3, 3, 4, 1,\n\nc1, 8, 8, 3, 3, 3, 4, 1,\n", "line 4: the layer 'c1' is there twice"),
         (HEAD + ", 8, 8, 3, 3, 3, 4, 1,\n", "line 2: the layer has no name"),
     ],
 )
@@ -63,3 +67,36 @@ def test_malformed(tmp_path: Path, text: str, sentence: str) -> None:
     file.write_text(HEAD)
     with pytest.raises(UserError, match="no layers"):
         scalesim.load(str(file))
+
+
+FOLDER = ROOT / "tests" / "data" / "scalesim"
+FIRST, SECOND = (216, "8x18x18", 69_984), (1152, "16x9x9", 93_312)
+SAME = (
+    *("batch_column", "comment_cell", "empty_rows", "head_longer_than_rows", "names_twice", "sparsity", "tabs"),
+    "title_row",
+)
+FORMS = {  # file -> weights, output and MACs of its layers
+    **{name: [FIRST, SECOND] for name in SAME},
+    "two_strides": [FIRST, (1152, "16x9x16", 9 * 16 * 1152)],  # ceil((18 - 3) / 2) + 1 = 9, and (18 - 3) / 1 + 1 = 16
+    "gemm_sparsity": [(128, "8x6", 768), (32, "4x6", 192)],
+    "depthwise": [FIRST, (8 * 9, "8x16x16", 16 * 16 * 72), (8 * 16, "16x16x16", 16 * 16 * 128)],
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_that_are_about(name: str) -> None:
+    network = scalesim.load(str(FOLDER / f"scalesim_{name}.csv"))
+    assert [(layer.weights, str(layer.output), layer.macs_at_output) for layer in network.layers] == FORMS[name]
+    assert len(network.edges) == len(network.layers) - 1
+    assert bool(network.notes) == ("sparsity" in name or name == "depthwise")
+
+
+def test_names_that_occur_twice_are_numbered() -> None:
+    assert scalesim.load(str(FOLDER / "scalesim_names_twice.csv")).layer_names == ("block", "block_2")
+
+
+def test_a_row_that_nobody_writes_for_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(HEAD + "a, 8, 8, 3, 3, 3, 4, 1,\nb, 8, 8, 3, 3, 7, 4, 1,\n")
+    (note,) = scalesim.load(str(file)).notes
+    assert note == "row 'b' is taken to read the network's input: no row before it writes 7 channels"
