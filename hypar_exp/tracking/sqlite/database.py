@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.locations import shared_file_system
-from hypar_exp.tracking.sqlite import schema, template
+from hypar_exp.tracking.sqlite import schema
 from hypar_exp.tracking.store import StoreError, now_ms
 
 BUSY_TIMEOUT_S = 60.0
@@ -98,6 +98,8 @@ def create(database: Path, artifacts: Path, journal: str = "auto") -> None:
     Two processes that migrate one new SQLite file corrupt it; here the first to finish wins and the other's is dropped.
     The artifacts of MLflow's default experiment, which is there from the start, go below `artifacts` too.
     """
+    from hypar_exp.tracking.sqlite import template
+
     database.parent.mkdir(parents=True, exist_ok=True)
     with unfinished(database) as fresh:
         shutil.copyfile(template.empty_database(), fresh)

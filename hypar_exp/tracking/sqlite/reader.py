@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hypar_exp.errors import UserError
-from hypar_exp.tracking import filters, mlflow_tags
+from hypar_exp.tracking import mlflow_tags
 from hypar_exp.tracking.locations import is_local, local_folder
 from hypar_exp.tracking.sentences import no_artifact
 from hypar_exp.tracking.sqlite import database as database_file
@@ -41,6 +41,8 @@ class SqliteResults:
 
     def search(self, where: str) -> list[StoredRun]:
         """See `Results.search`."""
+        from hypar_exp.tracking import filters
+
         filters.parsed(where)
         return filters.selected(self.runs(), where)
 
