@@ -157,6 +157,8 @@ def show_recorded(run: RecordedRun) -> None:
     if run.ui_command is not None:
         out.print(f"  open:   {run.ui_command}")
     out.print(f"  run:    {run.url}")
+    if run.runs_url is not None:
+        out.print(f"  runs:   {run.runs_url}")
     if run.note is not None:
         show_notes([run.note])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hypar_exp.errors import UserError
-from hypar_exp.tracking import filters, mlflow_tags
+from hypar_exp.tracking import filters, mlflow_tags, mlflow_view
 from hypar_exp.tracking.limits import within_limits
 from hypar_exp.tracking.locations import PLAIN_PATH, is_local, local_folder, write_files
 from hypar_exp.tracking.sentences import deleted_experiment, no_artifact, no_such_run, reason_of
@@ -114,13 +114,15 @@ def experiment_id(client: MlflowClient, name: str, store: str, artifact_location
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
         try:
-            return str(client.create_experiment(name, artifact_location))
+            return str(client.create_experiment(name, artifact_location, mlflow_view.experiment_tags()))
         except MlflowException:  # another process made it in the meantime
             experiment = client.get_experiment_by_name(name)
             if experiment is None:
                 raise
     if experiment.lifecycle_stage != "active":
         raise deleted_experiment(name, str(experiment.experiment_id), store)
+    for key, value in mlflow_view.missing_tags(experiment.tags).items():
+        client.set_experiment_tag(experiment.experiment_id, key, value)
     return str(experiment.experiment_id)
 
 

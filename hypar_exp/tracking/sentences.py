@@ -55,11 +55,6 @@ def deleted_experiment(name: str, experiment_id: str, at_store: str) -> UserErro
     )
 
 
-def run_url(base: str, experiment: str, run_id: str) -> str:
-    """The page of a run in the MLflow UI, in the mode for experiments rather than for chat models."""
-    return f"{base}/#/experiments/{experiment}/runs/{run_id}?workflowType=machine_learning"
-
-
 @contextlib.contextmanager
 def user_errors(store: str) -> Iterator[None]:
     """Turn what MLflow, its database or the disk refuse into one sentence."""

@@ -84,6 +84,8 @@ class RecordedRun:
     url: str
     note: str | None = None
     """What the user should know of how the run was recorded."""
+    runs_url: str | None = None
+    """The table of all runs; None where none can show it."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,21 @@ def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
         page.get_by_text(parent.name, exact=True).first.wait_for()
         page.screenshot(path=pictures / "runs.png")
 
+        page.goto(f"{address}/#/experiments/1/runs?{MODE}&viewStateShareKey=hypar")
+        page.get_by_text("alexnet hypar htree-16 b256").wait_for()
+        heads = page.evaluate(
+            "[...document.querySelectorAll('[role=columnheader]')].map(head => "
+            "[head.getBoundingClientRect().left, head.innerText.trim()])"
+        )
+        columns = ["network", "strategy", "array.levels", "step_time_s", "speedup", "step_energy_j"]
+        assert list(dict.fromkeys(head for _, head in sorted(heads) if head in columns)) == columns
+        page.screenshot(path=pictures / "runs_as_chosen.png")
+        page.goto(f"{address}/#/experiments/1/runs?{MODE}&viewStateShareKey=hypar&compareRunsMode=CHART")
+        page.get_by_text("Plans (5)").wait_for()
+        page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length >= 3")
+        page.screenshot(path=pictures / "charts.png")
+
+        page.goto(f"{address}/#/experiments/1?{MODE}")
         page.get_by_text(parent.name, exact=True).first.click()
         page.get_by_text("Child runs", exact=True).wait_for()
         page.get_by_text("alexnet hypar htree-16 b256").wait_for()

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from hypar_exp.checks import require_number
 from hypar_exp.tracking import mlflow_client
+from hypar_exp.tracking.mlflow_view import run_url, runs_url
 from hypar_exp.tracking.secrets import without_passwords
-from hypar_exp.tracking.sentences import run_url, shell_quoted, user_errors
+from hypar_exp.tracking.sentences import shell_quoted, user_errors
 from hypar_exp.tracking.server.connection import Connection
 from hypar_exp.tracking.server.reader import ServerResults
 from hypar_exp.tracking.store import RecordedRun, RunRecord
@@ -85,5 +86,11 @@ class ServerRecorder:
 
     def _recorded(self, experiment_id: str, run_id: str) -> RecordedRun:
         address = self._connection.address
-        url = run_url(address, experiment_id, run_id)
-        return RecordedRun(run_id, experiment_id, store=address, ui_command=None, url=url)
+        return RecordedRun(
+            run_id,
+            experiment_id,
+            store=address,
+            ui_command=None,
+            url=run_url(address, experiment_id, run_id),
+            runs_url=runs_url(address, experiment_id),
+        )

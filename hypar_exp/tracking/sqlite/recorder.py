@@ -10,8 +10,9 @@ from pathlib import Path
 
 from hypar_exp.errors import UserError
 from hypar_exp.tracking.locations import PLAIN_PATH, SQLITE_ADDRESS, local_path
+from hypar_exp.tracking.mlflow_view import run_url, runs_url
 from hypar_exp.tracking.secrets import without_passwords
-from hypar_exp.tracking.sentences import mlflow_command, no_parent, run_url, shell_quoted, user_errors
+from hypar_exp.tracking.sentences import mlflow_command, no_parent, shell_quoted, user_errors
 from hypar_exp.tracking.sqlite import database as database_file
 from hypar_exp.tracking.sqlite import schema, writer
 from hypar_exp.tracking.sqlite.reader import SqliteResults
@@ -144,6 +145,7 @@ class SqliteRecorder:
             store=self.uri,
             ui_command=self._ui_command(),
             url=run_url(UI_ADDRESS, experiment_id, run_id),
+            runs_url=runs_url(UI_ADDRESS, experiment_id),
             note="; ".join([*notes, *self._environment_notes()]) or None,
         )
 

@@ -21,6 +21,7 @@ COLUMNS_WRITTEN = {
         *("run_uuid", "name", "source_type", "source_name", "entry_point_name", "user_id", "status", "start_time"),
         *("end_time", "deleted_time", "source_version", "lifecycle_stage", "artifact_uri", "experiment_id"),
     },
+    "experiment_tags": {"key", "value", "experiment_id"},
     "tags": {"key", "value", "run_uuid"},
     "params": {"key", "value", "run_uuid"},
     "metrics": {"key", "value", "timestamp", "run_uuid", "step", "is_nan"},

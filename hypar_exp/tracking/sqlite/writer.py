@@ -17,6 +17,7 @@ from typing import Any
 
 from hypar_exp.tracking.limits import within_limits
 from hypar_exp.tracking.locations import is_local, local_folder, write_files
+from hypar_exp.tracking.mlflow_view import missing_tags
 from hypar_exp.tracking.run_ids import new_run_id
 from hypar_exp.tracking.sentences import deleted_experiment, no_such_run
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
@@ -54,7 +55,20 @@ def experiment(connection: sqlite3.Connection, name: str, artifact_location: str
     experiment_id, location, stage = row
     if stage != "active":
         raise deleted_experiment(name, str(experiment_id), store)
+    _complete_tags(connection, experiment_id)
     return str(experiment_id), str(location)
+
+
+def _complete_tags(connection: sqlite3.Connection, experiment_id: int) -> None:
+    """Give an experiment the description and the view that it lacks."""
+    select = "SELECT key, value FROM experiment_tags WHERE experiment_id = ?"
+    missing = missing_tags(dict(connection.execute(select, [experiment_id]).fetchall()))
+    if missing:
+        with transaction(connection):
+            connection.executemany(
+                "INSERT OR IGNORE INTO experiment_tags (key, value, experiment_id) VALUES (?, ?, ?)",
+                [(key, value, experiment_id) for key, value in missing.items()],
+            )
 
 
 def has_run(connection: sqlite3.Connection, run_id: str) -> bool:
