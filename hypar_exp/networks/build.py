@@ -179,8 +179,7 @@ class _Description:
         """What a layer by its sizes reads: producer -> elements."""
         parts: dict[int, int] = {}
         for source, elements in reads.items():
-            if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
-                raise UserError(f"reads.{source} must be a whole number of elements above zero (got {elements!r})")
+            require_whole("", f"reads.{source}", elements, least=1)
             parts |= dict.fromkeys(self._value(source)[1].parts, elements)
         return Tensor(sum(parts.values()), parts)
 

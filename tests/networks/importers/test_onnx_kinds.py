@@ -92,3 +92,22 @@ def test_doubling_a_concatenation_forty_times_fills_no_memory(tmp_path: Path) ->
     numbers = weights("v0", 4)
     save(file, nodes, [floats("x", [1, 4])], "y", [numbers, weights("w", 4, 3)])
     assert totals(onnx.load(str(file))) == (12, 12)
+
+
+def test_functions_that_call_each_other_thirty_deep_are_counted_first(tmp_path: Path) -> None:
+    from onnx import helper, save_model
+
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("loc", 1)]
+    functions = [helper.make_function("loc", "F0", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["c"])], opsets)]
+    for at in range(1, 31):
+        calls = [
+            helper.make_node(f"F{at - 1}", [read], [written], domain="loc")
+            for read, written in (("a", "b"), ("b", "c"))
+        ]
+        functions.append(helper.make_function("loc", f"F{at}", ["a"], ["c"], calls, opsets))
+    graph = helper.make_graph(
+        [helper.make_node("F30", ["x"], ["y"], domain="loc")], "g", [floats("x", [1, 4])], [floats("y", [1, 4])]
+    )
+    save_model(helper.make_model(graph, opset_imports=opsets, functions=functions), str(tmp_path / "m.onnx"))
+    with pytest.raises(UserError, match="with its functions written out it has more than 200,000 nodes"):
+        onnx.load(str(tmp_path / "m.onnx"))

@@ -17,6 +17,8 @@ from hypar_exp.networks.importers.onnx.skeleton import read_skeleton
 MOST_SIZE = 2**31 - 1
 MOST_ROUNDS = 1000
 """Of inference and folding; each makes at least one more value known."""
+MOST_NODES = 200_000
+"""Of a graph with every call of a function written out."""
 MOST_ELEMENTS = 2**53
 """More than any tensor has; a file that says otherwise is damaged."""
 
@@ -45,6 +47,9 @@ def parse_file(path: str) -> Any:
     if not proto.graph.node:
         raise UserError(f"{path} is not an ONNX model, or an empty one: it has no nodes")
     if proto.functions:
+        nodes = _inlined_nodes(proto)
+        if nodes > MOST_NODES:
+            raise UserError(f"{path}: with its functions written out it has more than {MOST_NODES:,} nodes")
         try:
             proto = inline_local_functions(proto)
         except Exception as error:
@@ -188,6 +193,27 @@ def _assume_sizes(graph: Any, known: Mapping[str, tuple[int, ...]]) -> bool:
         shape.dim.extend([type(shape).Dimension(dim_value=size) for size in sizes])
         added = True
     return added
+
+
+def _inlined_nodes(proto: Any) -> float:
+    """How many nodes the graph has with every call of its functions written out; infinite where one calls itself."""
+    functions = {(function.domain, function.name): function for function in proto.functions}
+    counted: dict[tuple[str, str], float] = {}
+
+    def count(nodes: Any, calls: frozenset[tuple[str, str]]) -> float:
+        total = 0.0
+        for node in nodes:
+            total += 1 + sum(count(attribute.g.node, calls) for attribute in node.attribute if attribute.HasField("g"))
+            key = node.domain, node.op_type
+            if key in functions:
+                if key in calls:
+                    return math.inf
+                if key not in counted:
+                    counted[key] = count(functions[key].node, calls | {key})
+                total += counted[key]
+        return total
+
+    return count(proto.graph.node, frozenset())
 
 
 def _import_domains(proto: Any) -> None:
