@@ -16,20 +16,13 @@ from hypothesis import settings
 from hypar_exp.tracking.sqlite import database as sqlite_database
 
 ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+"""Input files and values to test against; SOURCES.md there says where each is from."""
 settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine
 settings.load_profile("suite")
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 NewStore = Callable[[Path], None]
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of design notes, published values and input files beside the checkout; skips where it is not there."""
-    folder = ROOT.parent / "shared"
-    if not folder.is_dir():
-        pytest.skip("needs the shared/ folder beside the checkout")
-    return folder
 
 
 @pytest.fixture

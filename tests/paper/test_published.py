@@ -1,18 +1,18 @@
-"""The published values of the package are those of the transcription of the paper."""
+"""The published values of the package are those of a second transcription of the paper."""
 
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from hypar_exp.paper.items import ITEMS
 from hypar_exp.paper.published import published_values
+from tests.conftest import DATA
 
 
-def transcribed(shared: Path, name: str) -> list[dict[str, str]]:
-    with (shared / "paper" / f"{name}.csv").open() as file:
+def transcribed(name: str) -> list[dict[str, str]]:
+    with (DATA / "paper" / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
 
@@ -22,8 +22,8 @@ def number(item: str, *labels: str) -> float:
     return value
 
 
-def test_plans(shared: Path) -> None:
-    told = {(row["network"], row["level"]): row["plan"] for row in transcribed(shared, "fig05_plans")}
+def test_plans() -> None:
+    told = {(row["network"], row["level"]): row["plan"] for row in transcribed("fig05_plans")}
     assert {labels: value.text for labels, value in published_values("fig05").items()} == told
 
 
@@ -36,16 +36,16 @@ def test_plans(shared: Path) -> None:
         ("fig12", "fig12_topology_read_off", ("torus", "htree")),
     ],
 )
-def test_bars(shared: Path, item: str, file: str, columns: tuple[str, ...]) -> None:
+def test_bars(item: str, file: str, columns: tuple[str, ...]) -> None:
     told = {
         (row["network"], column): float(row[column].removeprefix(">"))
-        for row in transcribed(shared, file)
+        for row in transcribed(file)
         for column in columns
     }
     assert {labels: value.number for labels, value in published_values(item).items()} == told
 
 
-def test_scalability(shared: Path) -> None:
+def test_scalability() -> None:
     columns = {
         "hypar gain": "hypar_gain",
         "dp gain": "dp_gain",
@@ -54,25 +54,24 @@ def test_scalability(shared: Path) -> None:
     }
     told = {
         ("vgg_e", row["accelerators"], quantity): float(row[column])
-        for row in transcribed(shared, "fig11_scalability_read_off")
+        for row in transcribed("fig11_scalability_read_off")
         for quantity, column in columns.items()
     }
     assert {labels: value.number for labels, value in published_values("fig11").items()} == told
 
 
-def test_trick(shared: Path) -> None:
+def test_trick() -> None:
     told = {
         (row["case"], quantity): float(row[quantity.replace(" ", "_")])
-        for row in transcribed(shared, "fig13_trick")
+        for row in transcribed("fig13_trick")
         for quantity in ("performance", "energy efficiency")
     }
     assert {labels: value.number for labels, value in published_values("fig13").items()} == told
 
 
-def test_marked_points(shared: Path) -> None:
+def test_marked_points() -> None:
     by_point = {
-        (row["figure"], row["point"]): float(row["normalized_performance"])
-        for row in transcribed(shared, "fig09_fig10_points")
+        (row["figure"], row["point"]): float(row["normalized_performance"]) for row in transcribed("fig09_fig10_points")
     }
     assert number("fig09", "HyPar's plan", "performance") == by_point["fig09", "hypar and peak"]
     assert number("fig09", "the peak", "performance") == by_point["fig09", "hypar and peak"]

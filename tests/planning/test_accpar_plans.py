@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 import yaml
@@ -11,6 +10,7 @@ import yaml
 from hypar_exp.networks.importers import accpar
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import CommunicationModel, Fixed, HyPar, PlanningProblem, Strategy, plan_rows
+from tests.conftest import DATA
 
 STRATEGIES: dict[str, Strategy] = {
     "data_par": Fixed("dp", "dp"),
@@ -28,9 +28,9 @@ def accpar_model() -> CommunicationModel:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["Alexnet", "Vgg11"])
-def test_plans_as_the_published_program(name: str, strategy: str, shared: Path) -> None:
-    with (shared / "accpar" / "expected_plans.csv").open() as file:
+def test_plans_as_the_published_program(name: str, strategy: str) -> None:
+    with (DATA / "accpar" / "expected_plans.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["network"] == name and row["strategy"] == strategy]
-    network = accpar.load(str(shared / "inputs" / "accpar" / f"{name}.txt"))
+    network = accpar.load(str(DATA / "accpar" / f"{name}.txt"))
     problem = PlanningProblem(network, BATCH, LEVELS, accpar_model())
     assert plan_rows(STRATEGIES[strategy].plan(problem)) == [row["types"] for row in rows]

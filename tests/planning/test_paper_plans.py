@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 from hypar_exp import networks
+from hypar_exp.paper.published import published_values
 from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem, plan_rows
 
 AS_EVALUATED = CommunicationModel(
@@ -18,8 +16,7 @@ NETWORKS = ["sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_hypar_plans_as_figure_5(name: str, shared: Path) -> None:
-    with (shared / "paper" / "fig05_plans.csv").open() as file:
-        printed = [row["plan"] for row in csv.DictReader(file) if row["network"] == name]
+def test_hypar_plans_as_figure_5(name: str) -> None:
+    printed = [value.text for (network, _), value in published_values("fig05").items() if network == name]
     plan = HyPar().plan(PlanningProblem(networks.load(name), batch_size=256, levels=4, communication=AS_EVALUATED))
     assert plan_rows(plan) == printed

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hypar_exp import networks
-from tests.conftest import ROOT, Command
+from tests.conftest import DATA, ROOT, Command
 from tests.networks.importers.onnx_models import LIGHT, floats, node, save, weights
 
 
@@ -29,11 +29,11 @@ def test_resnet50_trains_alike_from_onnx_and_from_the_zoo(command: Command) -> N
         ("scalesim", "scalesim/Resnet18.csv", 21),
         ("calculon", "calculon/gpt3-13B.json", 160),
         ("pipedream", "pipedream/vgg16.graph.txt", 16),
-        ("file", "onnx_light/light_squeezenet.onnx", 26),
+        ("file", "scalesim/alexnet.csv", 5),
     ],
 )
-def test_other_tools_files_run(network: str, file: str, layers: int, command: Command, shared: Path) -> None:
-    path = shared / "inputs" / file
+def test_other_tools_files_run(network: str, file: str, layers: int, command: Command) -> None:
+    path = DATA / file
     shown = command(f"network={network}", f"network.path={path}", "tracking=none", "array.levels=2").stdout
     assert shown.startswith(f"{path.name.rsplit('.', 1)[0]} by hypar: {layers} layers")
 

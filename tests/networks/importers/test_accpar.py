@@ -9,6 +9,7 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import accpar
+from tests.conftest import DATA
 
 SMALL = """num_layers 2
 conv1 CONV
@@ -26,8 +27,8 @@ out_ch 10
 """
 
 
-def test_vgg11_is_vgg_a_of_the_zoo_but_for_where_its_pools_are(shared: Path) -> None:
-    read = accpar.load(str(shared / "inputs" / "accpar" / "Vgg11.txt"))
+def test_vgg11_is_vgg_a_of_the_zoo_but_for_where_its_pools_are() -> None:
+    read = accpar.load(str(DATA / "accpar" / "Vgg11.txt"))
     ours = networks.load("vgg_a")
     assert read.name == "Vgg11"
     assert read.is_chain
@@ -36,8 +37,8 @@ def test_vgg11_is_vgg_a_of_the_zoo_but_for_where_its_pools_are(shared: Path) -> 
     assert [layer.macs_at_output for layer in read.layers] == [layer.macs_at_output for layer in ours.layers]
 
 
-def test_alexnet_has_one_undivided_tower(shared: Path) -> None:
-    read = accpar.load(str(shared / "inputs" / "accpar" / "Alexnet.txt"), name="alexnet")
+def test_alexnet_has_one_undivided_tower() -> None:
+    read = accpar.load(str(DATA / "accpar" / "Alexnet.txt"), name="alexnet")
     assert [layer.kind for layer in read.layers] == ["conv"] * 5 + ["fc"] * 3
     # 11*11*3*96, 5*5*96*256, 3*3*256*384, 3*3*384*384, 3*3*384*256, and 9216*4096, 4096*4096, 4096*1000
     assert sum(layer.weights for layer in read.layers) == 34848 + 614400 + 884736 + 1327104 + 884736 + 58621952

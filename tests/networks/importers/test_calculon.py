@@ -10,12 +10,13 @@ import pytest
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import calculon
+from tests.conftest import DATA
 
 SMALL = {"hidden": 8, "feedforward": 32, "seq_size": 6, "attn_heads": 2, "attn_size": 4, "num_blocks": 2}
 
 
-def test_the_published_models_have_their_parameters(shared: Path) -> None:
-    folder = shared / "inputs" / "calculon"
+def test_the_published_models_have_their_parameters() -> None:
+    folder = DATA / "calculon"
     # Narayanan et al., SC 2021: 1008.0 G parameters, of which 51200 x 25600 are the embedding and the rest biases
     assert sum(layer.weights for layer in calculon.load(str(folder / "megatron-1T.json")).layers) / 1e9 == (
         pytest.approx(1008.0 - 1.3, abs=0.2)

@@ -16,6 +16,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.networks import Layer, Network, build
 from hypar_exp.networks.importers import onnx
 from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem
+from tests.conftest import DATA
 from tests.networks.importers.onnx_models import LIGHT, floats, node, numbers, save, transformer_block, weights
 
 AS_EVALUATED = CommunicationModel(
@@ -44,13 +45,11 @@ def test_every_light_model_of_onnx_imports_and_plans(file: Path) -> None:
     assert len(set(network.layer_names)) == len(network.layers)
 
 
-def test_the_files_of_shared_import(shared: Path) -> None:
-    for file in sorted((shared / "inputs").glob("onnx_*/*.onnx")):
-        assert onnx.load(str(file)).layers
-    auto = onnx.load(str(shared / "inputs" / "onnx_other" / "deepautoencoder.onnx"))
+def test_models_of_others() -> None:
+    auto = onnx.load(str(DATA / "onnx" / "deepautoencoder.onnx"))
     # MLPerf Tiny's anomaly detection: 640, four times 128, 8, four times 128, 640
     assert [layer.output.elements for layer in auto.layers] == [128] * 4 + [8] + [128] * 4 + [640]
-    swiglu = onnx.load(str(shared / "inputs" / "onnx_other" / "swiglu_1_16_32.onnx"))
+    swiglu = onnx.load(str(DATA / "onnx" / "swiglu_1_16_32.onnx"))
     # gate and value are multiplied: the later of the two fetches the other, and is read for both
     assert [(edge.producer, edge.consumer, edge.elements) for edge in swiglu.edges] == [(0, 1, 32), (1, 2, 32)]
 

@@ -9,10 +9,10 @@ import pytest
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network, load
 from hypar_exp.networks.importers import onnx
-from tests.conftest import ROOT
+from tests.conftest import DATA
 from tests.networks.importers.onnx_models import floats, node, save, weights
 
-FOLDER = ROOT / "tests" / "data" / "onnx"
+FOLDER = DATA / "onnx"
 
 MODELS = {  # file -> weights of the layers, multiply-accumulates of one sample, whether the batch is told
     "25_computed_reshapes": (25 * 16, 25 * 16 * 6, False),

@@ -10,7 +10,7 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import pipedream
-from tests.conftest import ROOT
+from tests.conftest import DATA
 
 SIZES = "forward_compute_time=0.000, backward_compute_time=0.000, activation_size={}.000, parameter_size={}.000"
 SMALL = "\n".join(
@@ -26,8 +26,8 @@ SMALL = "\n".join(
 
 
 @pytest.mark.parametrize(("file", "name"), [("vgg16", "vgg_d"), ("resnet18", "resnet18")])
-def test_profiles_are_the_networks_of_the_zoo(file: str, name: str, shared: Path) -> None:
-    read, ours = pipedream.load(str(shared / "inputs" / "pipedream" / f"{file}.graph.txt")), networks.load(name)
+def test_profiles_are_the_networks_of_the_zoo(file: str, name: str) -> None:
+    read, ours = pipedream.load(str(DATA / "pipedream" / f"{file}.graph.txt")), networks.load(name)
     sizes = [
         Counter((e.kind, e.input, e.output, e.weights, e.output_positions) for e in network.layers)
         for network in (read, ours)
@@ -69,7 +69,7 @@ def test_malformed(tmp_path: Path, old: str, new: str, sentence: str) -> None:
 
 
 def test_recurrent_networks_have_lists_of_sizes() -> None:
-    network = pipedream.load(str(ROOT / "tests" / "data" / "pipedream" / "pipedream_list_of_sizes.txt"))
+    network = pipedream.load(str(DATA / "pipedream" / "pipedream_list_of_sizes.txt"))
     # the state of 256 bytes is 8 samples of 8 floats; the sequence of 2560 bytes 10 steps of them
     sizes = {layer.name: (str(layer.input), str(layer.output), layer.weights) for layer in network.layers}
     assert sizes == {

@@ -9,13 +9,13 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks.importers import scalesim
-from tests.conftest import ROOT
+from tests.conftest import DATA
 
 HEAD = "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
 
 
-def test_resnet18_has_the_published_weights_and_branches_where_channels_say_so(shared: Path) -> None:
-    network = scalesim.load(str(shared / "inputs" / "scalesim" / "Resnet18.csv"))
+def test_resnet18_has_the_published_weights_and_branches_where_channels_say_so() -> None:
+    network = scalesim.load(str(DATA / "scalesim" / "Resnet18.csv"))
     ours = networks.load("resnet18")
     assert sorted(layer.weights for layer in network.layers) == sorted(layer.weights for layer in ours.layers)
     names = network.layer_names
@@ -25,15 +25,15 @@ def test_resnet18_has_the_published_weights_and_branches_where_channels_say_so(s
     assert str(network.layers[-2].output) == "512"
 
 
-def test_outputs_are_counted_as_scalesim_counts_them(shared: Path) -> None:
-    network = scalesim.load(str(shared / "inputs" / "scalesim" / "alexnet.csv"), name="alexnet")
+def test_outputs_are_counted_as_scalesim_counts_them() -> None:
+    network = scalesim.load(str(DATA / "scalesim" / "alexnet.csv"), name="alexnet")
     # ceil((224 - 11 + 4) / 4) = 55; ceil((27 - 5 + 1) / 1) = 23
     assert [layer.output_positions for layer in network.layers[:2]] == [55 * 55, 23 * 23]
     assert len(network.edges) == 4
 
 
-def test_rows_of_gpt2_are_matrices_and_products(shared: Path) -> None:
-    path = str(shared / "inputs" / "scalesim" / "gpt2.csv")
+def test_rows_of_gpt2_are_matrices_and_products() -> None:
+    path = str(DATA / "scalesim" / "gpt2.csv")
     plain = scalesim.load(path)
     assert [layer.weights for layer in plain.layers[2:]] == [4800 * 1600, 1600 * 1600, 3072 * 1600, 3072 * 1600]
     told = scalesim.load(path, products=["QKT", "QKTV"])
@@ -69,7 +69,7 @@ def test_malformed(tmp_path: Path, text: str, sentence: str) -> None:
         scalesim.load(str(file))
 
 
-FOLDER = ROOT / "tests" / "data" / "scalesim"
+FOLDER = DATA / "scalesim"
 FIRST, SECOND = (216, "8x18x18", 69_984), (1152, "16x9x9", 93_312)
 SAME = (
     *("batch_column", "comment_cell", "empty_rows", "head_longer_than_rows", "names_twice", "sparsity", "tabs"),
