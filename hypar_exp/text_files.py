@@ -62,6 +62,8 @@ def _is_number(cell: str) -> bool:
 
 MOST_BYTES = 50_000_000
 """Far more than any description of a network without its weights."""
+LONGEST_NAME = 200
+"""Longer ones make no sentence, no table and no chart."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,16 @@ class Line:
     def error(self, sentence: str) -> UserError:
         """The error that this line causes, with file and line in front."""
         return UserError(f"{self.file}, line {self.number}: {sentence}")
+
+    def name(self, text: str) -> str:
+        """A name as the file has it.
+
+        Raises:
+            UserError: it is too long to be one.
+        """
+        if len(text) > LONGEST_NAME:
+            raise self.error(f"a name of {len(text)} characters is longer than {LONGEST_NAME}")
+        return text
 
     def whole(self, text: str, what: str, least: int = 1) -> int:
         """The whole number in `text`, at least `least`.

@@ -94,7 +94,7 @@ def _blocks(lines: Sequence[Line]) -> list[_Block]:
         words = line.text.split()
         if len(words) != 2:
             raise line.error(f"a line is 'NAME CONV', 'NAME FC' or 'FIELD NUMBER' (got {line.text[:40]!r})")
-        key, value = words
+        key, value = line.name(words[0]), words[1]
         if value in FIELDS:
             if any(block.name == key for block in blocks):
                 raise line.error(f"the layer '{key}' is there twice")

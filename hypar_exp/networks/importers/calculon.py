@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hypar_exp.checks import require_whole
+from hypar_exp.checks import require_whole, shortened
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks.build import build
 from hypar_exp.networks.network import Network
@@ -70,7 +70,7 @@ def _sizes(path: str) -> dict[str, int]:
             )
     for key in found:
         if key not in FIELDS:
-            raise UserError(f"{path} has an unknown key '{key}'{did_you_mean(str(key), FIELDS)}")
+            raise UserError(f"{path} has an unknown key {shortened(key)}{did_you_mean(str(key), FIELDS)}")
     for key in FIELDS:
         if key not in found:
             raise UserError(f"{path} needs the key '{key}'")

@@ -56,7 +56,7 @@ def load(path: str, name: str | None = None, batch: int | None = None) -> Networ
     reads: dict[str, list[str]] = {}
     for line in read_lines(path, "profile of PipeDream"):
         if node := _NODE.fullmatch(line.text):
-            if node[1] in modules:
+            if line.name(node[1]) in modules:
                 raise line.error(f"'{node[1]}' is there twice")
             modules[node[1]] = _module(line, node[2], node[3] or "", node[4])
             reads.setdefault(node[1], [])

@@ -127,7 +127,8 @@ class _Topology:
         return dataclasses.replace(network, notes=tuple(self.notes))
 
     def _row(self, row: Line) -> tuple[str, dict[str, int]]:
-        name, *_ = cells = _cells(row)
+        cells = _cells(row)
+        name = row.name(cells[0])
         if not name:
             raise row.error("the layer has no name")
         for field, place in self._places.items():
