@@ -71,6 +71,8 @@ class RunConfig:
     resume: bool = False
     """A sweep leaves out what is recorded already."""
     dry_run: bool = False
+    page: bool = False
+    """Whether a run leaves a page to look at among its artifacts."""
     """A sweep lists its runs and makes none."""
     trust: Any = ANY
     """Whose classes the configuration may call; see `targets.require_trusted`."""
@@ -90,6 +92,7 @@ class Job:
     recorder: Recorder
     batch_size: int
     gap: bool
+    page: bool = False
     notes: list[str] = field(default_factory=list)
     """What the user should know and need not change."""
 
@@ -165,6 +168,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
         gap=config["gap"],
+        page=bool(config.get("page", False)),
     )
     job.notes.extend(job.network.notes)
     accelerators = 2**job.array.levels

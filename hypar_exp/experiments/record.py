@@ -118,6 +118,10 @@ def _artifacts(job: Job, result: Result) -> dict[str, str]:
         "plan.svg": plan_svg(result.plan, names, title_of(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
+    if job.page:
+        from hypar_exp.experiments.page import page_of
+
+        artifacts["page.html"] = page_of(job, result, title_of(job))
     if result.gap is not None:
         artifacts["optimal_plan.csv"] = plan_csv(result.gap.optimal, names)
     if result.exploration is not None:

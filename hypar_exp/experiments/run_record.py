@@ -19,7 +19,7 @@ from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.store import Metric
 
 KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
-NOT_OF_THE_RUN = (*KNOBS_OF_THE_COMMAND, "trust")
+NOT_OF_THE_RUN = (*KNOBS_OF_THE_COMMAND, "page", "trust")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
 VERSION_TAG = "hypar_exp.version"
 TOLD = (

@@ -216,3 +216,15 @@ def test_telemetry_is_off(command: Command, tmp_path: Path) -> None:
 def test_no_run_is_left_running(recorded: tuple[Path, str]) -> None:
     with sqlite3.connect(recorded[0] / "outputs" / "mlflow.db") as connection:
         assert connection.execute("SELECT DISTINCT status FROM runs").fetchall() == [("FINISHED",)]
+
+
+@pytest.mark.usefixtures("database")
+def test_a_page_is_among_the_artifacts_where_it_is_asked_for(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c", "strategy=optimal", "page=true")
+    command("network=lenet_c", "strategy=optimal")
+    (page,) = (tmp_path / "outputs" / "artifacts").rglob("page.html")
+    assert "lenet_c by optimal: 4 layers" in page.read_text(encoding="utf-8")
+    with sqlite3.connect(tmp_path / "outputs" / "mlflow.db") as connection:
+        hashes = connection.execute("SELECT DISTINCT value FROM tags WHERE key = 'config_hash'").fetchall()
+    connection.close()
+    assert len(hashes) == 1, "with a page or without it is the same experiment"

@@ -32,7 +32,6 @@ def run_page(
     plan: Plan,
     references: Mapping[str, Plan],
     costs: Mapping[str, Any],
-    timeline_svg: str = "",
 ) -> str:
     """One self-contained HTML document.
 
@@ -45,7 +44,6 @@ def run_page(
         plan: uint8[levels, layers].
         references: name -> another plan of that shape, to compare with.
         costs: see `page_costs`.
-        timeline_svg: a picture to show below, if there is one.
     """
 
     def positions(shown: Plan) -> list[list[int]]:
@@ -65,4 +63,4 @@ def run_page(
         "quantities": QUANTITIES,
         "costs": costs,
     }
-    return filled("run", title=title, words=words, timeline=timeline_svg, data=data)
+    return filled("run", title=title, words=words, data=data)
