@@ -64,6 +64,18 @@ def run_job_here() -> object:
     return run_job()
 
 
+def rerun() -> object:
+    """Make a recorded run again.
+
+    Raises:
+        UserError: there is no such run.
+    """
+    from hypar_exp.cli.rerun import rerun_arguments
+
+    sys.argv[1:] = overrides_first(rerun_arguments(sys.argv[1:]))
+    return run_job_here()
+
+
 def hidden_passwords(arguments: list[str]) -> list[str]:
     """Arguments without `user:password@` in tracking.uri, so that Hydra writes no password into a file."""
     return [
@@ -82,7 +94,11 @@ def main() -> None:
     if "--version" in sys.argv:
         print(version())
         return
-    sys.argv[1:] = overrides_first(hidden_passwords(sys.argv[1:]))
+    sys.argv[1:] = hidden_passwords(sys.argv[1:])
+    if sys.argv[1:2] == ["rerun"]:
+        del sys.argv[1]
+        run_command(rerun)
+    sys.argv[1:] = overrides_first(sys.argv[1:])
     run_command(run_job_here)
 
 

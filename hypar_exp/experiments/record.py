@@ -12,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 from hypar_exp.experiments.evaluation import Result, call
 from hypar_exp.experiments.job import Job
 from hypar_exp.experiments.run_record import (
+    KNOBS_OF_THE_COMMAND,
     baseline_metrics_of,
     exploration_metrics_of,
     gap_metrics_of,
@@ -66,7 +67,11 @@ def record_of(
         call: calls the functions that depend on nothing but their arguments.
     """
     values = {**values, "tracking": plain_without_passwords(values["tracking"])}
-    artifacts = {"config.yaml": "".join(call(to_yaml, key, value) for key, value in values.items())}
+    artifacts = {
+        "config.yaml": "".join(
+            call(to_yaml, key, value) for key, value in values.items() if key not in KNOBS_OF_THE_COMMAND
+        )
+    }
     tags = tags_of(values, origin.experiment)
     metrics = []
     description = None

@@ -32,7 +32,7 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
         DoesNotFitError: there is no plan, or not this strategy's, that fits; that is recorded.
     """
     for knob in KNOBS_OF_THE_COMMAND:
-        if config[knob]:
+        if config.get(knob):
             raise UserError(f"{knob}=true is for sweeps; add -m")
     job = build_job(config)
     job.recorder.check()

@@ -1,0 +1,60 @@
+"""`hypar-exp rerun RUN_ID [overrides]`: a recorded run once more, as it was or with some of it changed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hypar_exp.errors import UserError
+from hypar_exp.experiments.job import compose_recorder
+from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
+from hypar_exp.paths import CONF_DIR
+from hypar_exp.tracking.store import Store
+
+FOLDER = Path("outputs/hydra/rerun")
+USAGE = "rerun needs the id of a recorded run, as in hypar-exp rerun RUN_ID batch_size=512"
+
+
+def rerun_arguments(arguments: Sequence[str]) -> list[str]:
+    """The command line that makes a recorded run again: its configuration in a folder, and the overrides.
+
+    Args:
+        arguments: the run's id, then overrides, whole groups (`strategy=optimal`) and sweeps (-m) among them; those of
+            `tracking` say where the run is recorded and where the new one shall be.
+
+    Raises:
+        UserError: there is no such run, or its configuration cannot be read.
+    """
+    if not arguments or arguments[0].startswith("-") or "=" in arguments[0]:
+        raise UserError(USAGE)
+    run_id, overrides = arguments[0], list(arguments[1:])
+    recorder = compose_recorder([override for override in overrides if override.lstrip("+").startswith("tracking")])
+    if not isinstance(recorder, Store):
+        raise UserError(f"tracking={recorder.name} keeps no runs to read; choose tracking=sqlite or tracking=server")
+    results = recorder.results()
+    run = next((run for run in results.runs() if run.run_id == run_id), None)
+    if run is None:
+        raise UserError(f"there is no run {run_id} in this store; the MLflow UI and sweep.csv name runs by their id")
+    recorded: dict[str, Any] = yaml.safe_load(results.artifact(run, "config.yaml"))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{run_id}-", dir=FOLDER)).absolute()
+    text = yaml.safe_dump(_primary(recorded, overrides), sort_keys=False, allow_unicode=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    return [*overrides, "--config-path", str(folder), "--config-name", "config"]
+
+
+def _primary(recorded: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """The recorded values as a primary configuration; a group that is chosen anew is in its defaults instead."""
+    ours: dict[str, Any] = yaml.safe_load((CONF_DIR / "config.yaml").read_text(encoding="utf-8"))
+    options = {
+        group: option for entry in ours["defaults"] if isinstance(entry, dict) for group, option in entry.items()
+    }
+    chosen = {override.partition("=")[0] for override in overrides} | {"tracking"}
+    groups = {group: option for group, option in options.items() if group in chosen and group in recorded}
+    values = {key: value for key, value in recorded.items() if key not in groups and key not in KNOBS_OF_THE_COMMAND}
+    defaults = ["run", *({group: option} for group, option in groups.items()), "_self_"]
+    return {"defaults": defaults, **values, "hydra": ours["hydra"]}
