@@ -32,6 +32,8 @@ HEADLINES = {"Network": "network", "Strategy": "strategy"}
 differ, by name with capitals first, and those would be layers."""
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
+LAYERS = ("network", "layers")
+"""One param: side by side in the MLflow UI, runs differ in what people chose, not in fifty layers."""
 MOST_PARAMS_OF_ONE_KEY = 40
 """A network of more layers would drown the other params; its layers are in the artifact config.yaml."""
 
@@ -209,7 +211,7 @@ def git_commit() -> str | None:
 def _flatten(node: Any, path: tuple[str, ...], params: dict[str, str]) -> None:
     if isinstance(node, dict) and len(node) > MOST_PARAMS_OF_ONE_KEY:
         params[".".join(path)] = f"{len(node)} entries, in config.yaml"
-    elif isinstance(node, dict) and node and len(path) < DEEPEST_PARAM:
+    elif isinstance(node, dict) and node and len(path) < DEEPEST_PARAM and path != LAYERS:
         for key, value in node.items():
             if key != "_target_":
                 _flatten(value, (*path, str(key)), params)
