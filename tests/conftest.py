@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from hypothesis import settings
 from hypar_exp.tracking.sqlite import database as sqlite_database
 
 ROOT = Path(__file__).resolve().parent.parent
+# where the tests are started in the background, SIGINT is ignored, and every program that they start would inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 DATA = ROOT / "tests" / "data"
 """Input files and values to test against; SOURCES.md there says where each is from."""
 settings.register_profile("suite", deadline=None)  # no test fails for being slow on a busy machine
