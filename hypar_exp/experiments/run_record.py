@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import hypar_exp
+from hypar_exp.experiments.identity import dependencies
 from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
@@ -173,24 +174,12 @@ def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
 def config_hash(config: Mapping[str, Any]) -> str:
     """The same for the same experiment, wherever it is recorded.
 
-    It is made of the resolved configuration without `tracking`, and of what is in the files that a group reads (a
-    model, a plan): under the same name there may be another one next time.
+    It is made of the resolved configuration without `tracking`, and of all that it refers to: files, strategies by
+    name, and the code. Under the same names there may be others next time.
     """
     experiment = {key: value for key, value in config.items() if key not in ("tracking", *NOT_OF_THE_RUN)}
-    paths = [
-        Path(str(group["path"])) for group in experiment.values() if isinstance(group, Mapping) and group.get("path")
-    ]
-    files = [_digest(path, path.stat().st_mtime_ns) for path in paths if path.is_file()]
-    if files:
-        experiment["files"] = files
+    experiment["refers_to"] = dependencies(experiment)
     return hashlib.sha256(json.dumps(experiment, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-@cache
-def _digest(path: Path, changed_ns: int) -> str:
-    """The digest of a file as it is since `changed_ns`."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache

@@ -13,8 +13,8 @@ from functools import cached_property
 
 from omegaconf import DictConfig, OmegaConf
 
-import hypar_exp
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.identity import code_state
 from hypar_exp.experiments.run_record import config_hash, params_of
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.sweeps.axes import grid_of
@@ -36,8 +36,8 @@ class Preset:
 
     @cached_property
     def inputs_hash(self) -> str:
-        """The same as long as the sweep means the same runs: of every file of `conf`, the version and the overrides."""
-        digest = hashlib.sha256(repr([hypar_exp.__version__, self.name, self._deciding]).encode())
+        """The same as long as the sweep means the same runs: of every file of `conf`, the code and the overrides."""
+        digest = hashlib.sha256(repr([code_state(), self.name, self._deciding]).encode())
         for file in sorted(CONF_DIR.rglob("*.yaml")):
             digest.update(str(file.relative_to(CONF_DIR)).encode() + file.read_bytes())
         return digest.hexdigest()[:16]

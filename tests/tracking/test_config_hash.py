@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from hypar_exp.experiments.identity import code_state
 from hypar_exp.experiments.run_record import config_hash
 
 
@@ -27,4 +30,25 @@ def test_what_is_in_a_model_s_file_matters(tmp_path: Path) -> None:
     first = config_hash(named)
     assert config_hash(named) == first
     model.write_text("input: [3]\nlayers: {fc1: {fc: 11}}\n")
+    assert config_hash(named) != first
+
+
+def test_a_file_behind_any_key_matters(tmp_path: Path) -> None:
+    model = tmp_path / "mine.yaml"
+    model.write_text("input: [3]\n")
+    named = config(network={"name": "part", "of": str(model)})
+    first = config_hash(named)
+    model.write_text("input: [4]\n")
+    assert config_hash(named) != first
+
+
+def test_the_code_of_a_target_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_strategies.py").write_text("first = 1\n")
+    named = config(strategy={"_target_": "my_strategies.Mine"})
+    first = config_hash(named)
+    code_state.cache_clear()
+    assert config_hash(named) == first
+    code_state.cache_clear()
+    (tmp_path / "my_strategies.py").write_text("second = 2\n")
     assert config_hash(named) != first
