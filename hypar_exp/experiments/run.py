@@ -11,6 +11,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.experiments.evaluation import Result, evaluate
 from hypar_exp.experiments.job import Job, build_job
 from hypar_exp.experiments.record import Origin, record_of, resolved, step_of, title_of
+from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
 from hypar_exp.planning import DoesNotFitError
 from hypar_exp.reporting import console
@@ -47,7 +48,7 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     recorded = job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
     _show(job, result)
     if recorded is not None:
-        console.show_recorded(recorded)
+        show_recorded(recorded)
     return result
 
 

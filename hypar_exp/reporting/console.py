@@ -29,7 +29,6 @@ from hypar_exp.reporting.output import OUTPUT
 from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.text_files import printable
-from hypar_exp.tracking.store import RecordedRun
 from hypar_exp.units import percent, percent_at_most, quantity, significant
 
 MOST_UPRIGHT = 30
@@ -148,19 +147,6 @@ def show_notes(notes: Sequence[str]) -> None:
     """Print what the user should know, a line each."""
     for note in notes:
         console().print(f"Note: {note}.")
-
-
-def show_recorded(run: RecordedRun) -> None:
-    """Print where a run was recorded and how to look at it."""
-    out = console()
-    out.print(f"Recorded in {run.store}")
-    if run.ui_command is not None:
-        out.print(f"  open:   {run.ui_command}")
-    out.print(f"  run:    {run.url}")
-    if run.runs_url is not None:
-        out.print(f"  runs:   {run.runs_url}")
-    if run.note is not None:
-        show_notes([run.note])
 
 
 def comparison_words(comparison: Comparison, baseline: str) -> str:

@@ -11,8 +11,9 @@ from omegaconf import DictConfig
 
 from hypar_exp.errors import SweepError, UserError
 from hypar_exp.experiments.job import build_object
+from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run_record import VERSION_TAG, source_tags
-from hypar_exp.reporting.console import console, show_recorded
+from hypar_exp.reporting.console import console
 from hypar_exp.reporting.progress import ProgressLine
 from hypar_exp.reporting.sweep_table import show_runs
 from hypar_exp.sweeps import parent
