@@ -7,6 +7,7 @@ A plan is an array `uint8[levels, layers]`; many plans are `uint8[plans, levels,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -36,18 +37,34 @@ class Split(IntEnum):
 
     @property
     def words(self) -> str:
-        return _WORDS[self]
+        return _SHOWN[self].words
+
+    @property
+    def colour(self) -> str:
+        """What fills the split's dot in pictures, #rrggbb."""
+        return _SHOWN[self].colour
 
 
-_WORDS = {
-    Split.DP: "data parallelism",
-    Split.MP: "model parallelism",
-    Split.OP: "output-channel parallelism",
+@dataclass(frozen=True)
+class _Shown:
+    """How a split is shown: in words, on a terminal, on one without such characters, and in pictures."""
+
+    words: str
+    dot: str
+    plain_dot: str
+    colour: str
+
+
+_SHOWN = {
+    Split.DP: _Shown("data parallelism", "○", "o", "#ffffff"),
+    Split.MP: _Shown("model parallelism", "●", "X", "#1f4e79"),
+    Split.OP: _Shown("output-channel parallelism", "◆", "#", "#e69f00"),
 }
 
-
-DOTS, PLAIN_DOTS = "○●◆", "oX#"
-"""A plan's entries as a terminal shows them, and as one without such characters does."""
+DOTS = "".join(_SHOWN[split].dot for split in Split)
+"""A plan's entries as a terminal shows them."""
+PLAIN_DOTS = "".join(_SHOWN[split].plain_dot for split in Split)
+"""A plan's entries as a terminal without such characters shows them."""
 
 
 def split_named(label: str, where: str) -> Split:

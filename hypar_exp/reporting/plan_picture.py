@@ -18,7 +18,6 @@ LEFT, RIGHT, TITLE, BOTTOM, BLOCK_GAP = 46, 24, 34, 44, 16
 MOST_COLUMNS = 60
 """More layers than this stand in several blocks below each other."""
 CHARACTER = 7.2  # width of a character of the labels, for the room that the slanted layer names need
-FILLS = {Split.DP: "#ffffff", Split.MP: "#1f4e79", Split.OP: "#e69f00"}
 
 
 def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
@@ -70,7 +69,7 @@ def _x(layer: int) -> int:
 
 
 def _dot(x: float, y: float, split: Split) -> str:
-    style = f'fill="{FILLS[split]}" stroke="#1f4e79" stroke-width="1.5"'
+    style = f'fill="{split.colour}" stroke="#1f4e79" stroke-width="1.5"'
     if split is Split.OP:
         reach = RADIUS + 1
         return f'<path d="M{x:.0f} {y - reach:.0f}l{reach} {reach}l-{reach} {reach}l-{reach} -{reach}z" {style}/>'

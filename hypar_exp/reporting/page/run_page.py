@@ -9,7 +9,6 @@ import numpy as np
 
 from hypar_exp.planning import DOTS, Plan, Split, level_names
 from hypar_exp.reporting.page.template import filled
-from hypar_exp.reporting.plan_picture import FILLS
 
 INK = "#222222"
 QUANTITIES = {
@@ -55,7 +54,7 @@ def run_page(
         "layers": list(layer_names),
         "levels": level_names(len(plan)),
         "splits": [
-            {"words": split.words, "symbol": DOTS[split], "colour": INK if split is Split.DP else FILLS[split]}
+            {"words": split.words, "symbol": DOTS[split], "colour": INK if split is Split.DP else split.colour}
             for split in splits
         ],
         "plan": positions(plan),
