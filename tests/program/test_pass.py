@@ -18,8 +18,8 @@ def test_inference_by_hypar_is_data_parallel_and_exchanges_nothing(command: Comm
     ("override", "sentence"),
     [
         ("pass=infer", "pass must be training or inference (got 'infer')"),
-        ("pas=inference", "there is no key 'pas'; did you mean pass?"),
-        ("+passes=inference", "there is no key 'passes'; did you mean pass?"),
+        ("pas=inference", "there is no key 'pas'; did you mean pass or page?"),
+        ("+passes=inference", "there is no key 'passes'; did you mean pass or page?"),
         ("batch_size=abc", "batch_size: Value 'abc' of type 'str' could not be converted to Integer"),
     ],
 )
