@@ -31,12 +31,15 @@ MOST_WHOLE = 2**53
 
 def require_whole(owner: str, name: str, value: Any, *, least: int, most: int = MOST_WHOLE) -> None:
     """`value` is a whole number from `least` to `most`."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:
-        allowed = (
-            f"from {least} to {most}" if most != MOST_WHOLE or (whole and value > most) else f"of at least {least}"
-        )
+    if not is_whole(value, least, most):
+        limited = most != MOST_WHOLE or is_whole(value, least, math.inf)
+        allowed = f"from {least} to {most}" if limited else f"of at least {least}"
         raise UserError(f"{owner}.{name} must be a whole number {allowed} (got {shortened(value)})".removeprefix("."))
+
+
+def is_whole(value: Any, least: int, most: float = MOST_WHOLE) -> bool:
+    """Whether it is a whole number from `least` to `most`; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 LONGEST_VALUE = 60

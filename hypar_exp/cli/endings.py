@@ -46,8 +46,10 @@ def run_command(command: Callable[[], object]) -> NoReturn:
         if full_error:
             print("\n".join(failure.tracebacks), file=sys.stderr)
         _exit(str(failure), USER_ERROR if failure.by_user else FAULT)
-    except BrokenPipeError:
-        _leave_output()
+    except BrokenPipeError:  # nobody reads the output, and that is no failure
+        from hypar_exp.reporting.output import leave_output
+
+        leave_output()
     except Exception as error:
         from hypar_exp.experiments.user_errors import user_sentence
 
@@ -85,11 +87,6 @@ def _end_output() -> None:
     OUTPUT.flush()
     if OUTPUT.error is not None and not isinstance(OUTPUT.error, BrokenPipeError):
         _exit(f"standard output cannot be written: {OUTPUT.error.strerror}; all else is done", USER_ERROR)
-
-
-def _leave_output() -> None:
-    """Nobody reads the output: what is left of it goes nowhere, and that is no failure."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(signum: int, frame: FrameType | None) -> None:

@@ -96,7 +96,7 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
     problem = problem_for(job.objective, array.enforce_memory)
     found = found_by(job.strategy, problem)
     plan, report = found.plan, simulated(found.plan)
-    halved = layers_in_fractions_of_channels(job.network, plan)
+    halved = call(layers_in_fractions_of_channels, job.network, plan)
     if halved:
         job.notes.append(_fractions_note(halved))
     if array.enforce_memory and not report.fits_in_memory:

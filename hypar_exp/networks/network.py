@@ -84,6 +84,16 @@ class Network:
         return np.array([layer.groups for layer in self.layers], dtype=np.float64)
 
     @cached_property
+    def is_grouped(self) -> bool:
+        """Whether any layer has groups."""
+        return bool((self.groups > 1).any())
+
+    @cached_property
+    def has_tables(self) -> bool:
+        """Whether any layer's weights are a table."""
+        return bool(self.looked_up.any())
+
+    @cached_property
     def looked_up(self) -> NDArray[np.bool_]:
         """bool[layers]: whether the weights are a table of which a sample reads only some rows."""
         return np.array([layer.output_positions == 0 for layer in self.layers])

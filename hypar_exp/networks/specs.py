@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from hypar_exp.checks import MOST_WHOLE, require_whole, shortened
+from hypar_exp.checks import is_whole, require_whole, shortened
 from hypar_exp.errors import UserError
 from hypar_exp.networks.layers import Layer, Shape
 from hypar_exp.networks.windows import Pair, pair, require_sizes, transposed_positions, window_positions
@@ -194,8 +194,7 @@ def shape_of(sizes: Any, key: str) -> Shape:
         UserError: other numbers; `key` names where.
     """
     given: list[Any] = list(sizes) if isinstance(sizes, list | tuple) else [sizes]
-    whole = all(isinstance(size, int) and not isinstance(size, bool) and 0 < size <= MOST_WHOLE for size in given)
-    if not whole or len(given) not in (1, 2, 3):
+    if not all(is_whole(size, 1) for size in given) or len(given) not in (1, 2, 3):
         raise UserError(
             f"{key} must be [channels, height, width], [channels, positions] or [features], "
             f"whole numbers above zero (got {shortened(sizes)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor
 
-from hypar_exp.checks import MOST_WHOLE, require_whole, shortened
+from hypar_exp.checks import is_whole, require_whole, shortened
 from hypar_exp.errors import UserError
 from hypar_exp.networks.layers import Shape
 
@@ -91,13 +91,9 @@ def require_sizes(
             if value is None and field in optional:
                 continue
             sizes = value if isinstance(value, tuple) else (value,)
-            numbers = all(_is_size(size, least) for size in sizes)
+            numbers = all(is_whole(size, least) for size in sizes)
             if not numbers or (isinstance(value, tuple) and len(value) != 2):
                 given = list(value) if isinstance(value, tuple) else value
                 raise UserError(
                     f"{field} must be a whole number of at least {least}, or two of them (got {shortened(given)})"
                 )
-
-
-def _is_size(size: object, least: int) -> bool:
-    return isinstance(size, int) and not isinstance(size, bool) and least <= size <= MOST_WHOLE

@@ -146,7 +146,7 @@ def pair_amounts(
         within=gradient * weights + (output + output_error) * outputs + input_error * inputs,
         between=model.between.sum(axis=-1) * tensors.edges[..., None, None],
     )
-    if Split.MP in model.splits and (network.groups > 1).any():
+    if Split.MP in model.splits and network.is_grouped:
         _price_groups(network, model, counts, tensors.edges, amounts)
     return amounts
 

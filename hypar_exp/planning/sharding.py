@@ -64,11 +64,11 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> Shar
     inputs = _fraction(counts, INPUT_DIMENSIONS)
     weights = network.weights * _fraction(counts, WEIGHT_DIMENSIONS)
     outputs = batch_size * network.output_elements * _fraction(counts, OUTPUT_DIMENSIONS)
-    if (network.groups > 1).any():
+    if network.is_grouped:
         # groups that do not mix lie in one half with all that they read and write: the output halves with the input
         outputs = outputs * np.exp2(-np.minimum(counts[..., INPUT_CHANNELS], np.log2(network.groups)))
     touched = weights
-    if network.looked_up.any():
+    if network.has_tables:
         rows = outputs * _fraction(counts, (INPUT_CHANNELS,))  # of each half's own part of the table
         touched = np.where(network.looked_up, np.minimum(weights, rows), weights)
     return ShardedTensors(

@@ -7,6 +7,11 @@ import sys
 from typing import Any
 
 
+def leave_output() -> None:
+    """Let standard output go nowhere from now on, with what is still in its buffer when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Output:
     """Writes to standard output until that is gone: a pipe that nobody reads any more, a full disk."""
 
@@ -37,8 +42,7 @@ class Output:
 
     def _give_up(self, error: OSError) -> None:
         self.error = error
-        # what is still in the buffer is tried again when the process ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_output()
 
 
 OUTPUT = Output()

@@ -16,9 +16,9 @@ def filled(name: str, data: Any, **values: Any) -> str:
         data: what JSON can hold.
         values: what the template names.
     """
-    from jinja2 import Environment
+    from jinja2 import Environment, FunctionLoader
 
-    template = Environment(autoescape=True).from_string(_text(f"{name}.html"))
+    template = Environment(autoescape=True, loader=FunctionLoader(_text)).get_template(f"{name}.html")
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return template.render(data=text, css=_text("page.css"), script=_text("common.js") + _text(f"{name}.js"), **values)
 
