@@ -10,7 +10,7 @@ import time
 
 from hypar_exp import networks
 from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem
-from hypar_exp.planning.elimination import cached_elimination
+from hypar_exp.planning.solvers.elimination import cached_elimination
 
 LEVELS, BATCH, REPEATS = 4, 256, 7
 REFERENCE = "vgg_e"

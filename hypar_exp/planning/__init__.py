@@ -1,20 +1,15 @@
 """Planning: the sharding rule, the communication model, the paper's algorithms, and the strategies."""
 
-from hypar_exp.planning.amount_tables import (
+from hypar_exp.planning.cost.amount_tables import (
     AmountTables,
     PlanCommunication,
     level_communication,
     plan_communication,
 )
-from hypar_exp.planning.communication import CommunicationModel, PairAmounts, pair_amounts
+from hypar_exp.planning.cost.communication import CommunicationModel, PairAmounts, pair_amounts
+from hypar_exp.planning.cost.device_groups import EVEN, GroupKind, Kinds
+from hypar_exp.planning.cost.sharding import ShardedTensors, choices_above, layers_in_fractions_of_channels, shard
 from hypar_exp.planning.costs import CostedPlans, Costs
-from hypar_exp.planning.elimination import Elimination, Minimum, PlanningWarning
-from hypar_exp.planning.exploration import Exploration, Points
-from hypar_exp.planning.explore import Explore
-from hypar_exp.planning.gap import OptimalityGap, optimality_gap
-from hypar_exp.planning.kinds import EVEN, GroupKind, Kinds
-from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit
-from hypar_exp.planning.optimal import LeastPlan
 from hypar_exp.planning.plan import (
     DOTS,
     PLAIN_DOTS,
@@ -29,10 +24,15 @@ from hypar_exp.planning.plan import (
     split_types,
 )
 from hypar_exp.planning.plan_file import FromFile, read_plan
-from hypar_exp.planning.plan_space import PlanSpace
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, Progress, StepCosts, no_progress
-from hypar_exp.planning.search import partition_hierarchy, partition_level
-from hypar_exp.planning.sharding import ShardedTensors, choices_above, layers_in_fractions_of_channels, shard
+from hypar_exp.planning.solvers.elimination import Elimination, Minimum, PlanningWarning
+from hypar_exp.planning.solvers.level_by_level import partition_hierarchy, partition_level
+from hypar_exp.planning.solvers.memory_bound import DoesNotFitError, MemoryLimit
+from hypar_exp.planning.solvers.optimum import LeastPlan
+from hypar_exp.planning.space.exploration import Exploration, Points
+from hypar_exp.planning.space.explore import Explore
+from hypar_exp.planning.space.gap import OptimalityGap, optimality_gap
+from hypar_exp.planning.space.plan_space import PlanSpace
 from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Planned, Strategy, planned
 
 __all__ = [

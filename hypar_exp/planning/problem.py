@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.amount_tables import level_communication
-from hypar_exp.planning.communication import CommunicationModel
+from hypar_exp.planning.cost.amount_tables import level_communication
+from hypar_exp.planning.cost.communication import CommunicationModel
+from hypar_exp.planning.cost.device_groups import EVEN, Kinds
+from hypar_exp.planning.cost.sharding import choices_above
 from hypar_exp.planning.costs import Costs
-from hypar_exp.planning.kinds import EVEN, Kinds
-from hypar_exp.planning.memory import MemoryLimit
 from hypar_exp.planning.plan import Plan, Split
-from hypar_exp.planning.sharding import choices_above
+from hypar_exp.planning.solvers.memory_bound import MemoryLimit
 
 COMMUNICATION = "communication"
 """The paper's objective, and the only one that its search serves."""

@@ -9,11 +9,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning.exploration import Exploration
-from hypar_exp.planning.optimal import LeastPlan, least_plan
 from hypar_exp.planning.plan import Plan, Split, split_named, split_types
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem
-from hypar_exp.planning.search import partition_hierarchy
+from hypar_exp.planning.solvers.level_by_level import partition_hierarchy
+from hypar_exp.planning.solvers.optimum import LeastPlan, least_plan
+from hypar_exp.planning.space.exploration import Exploration
 
 
 @dataclass(frozen=True)

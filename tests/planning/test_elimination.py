@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hypar_exp.planning.elimination import Elimination, PlanningWarning, warn_of_bound
+from hypar_exp.planning.solvers.elimination import Elimination, PlanningWarning, warn_of_bound
 
 
 @dataclass(frozen=True)

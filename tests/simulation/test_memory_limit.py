@@ -14,7 +14,7 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Plan, PlanningProblem, PlanningWarning
 from hypar_exp.simulation import Accounting, Communication, HTree, Objective, memory_limit, simulate
-from tests.planning.test_optimal import TYPES, every_plan
+from tests.planning.test_optimum import TYPES, every_plan
 from tests.simulation.test_objectives import OBJECTIVES, Scene, hmc, measure, scenes
 
 

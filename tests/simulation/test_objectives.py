@@ -26,7 +26,7 @@ from hypar_exp.simulation import (
     simulate,
 )
 from tests.planning.random_networks import graphs
-from tests.planning.test_optimal import TYPES, every_plan
+from tests.planning.test_optimum import TYPES, every_plan
 from tests.planning.test_three_splits import models
 
 OBJECTIVES: tuple[Objective, ...] = (Communication(), Time(), Energy())

@@ -59,7 +59,7 @@ def choices_above(plans: Plan) -> NDArray[np.uint8]:
 def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> ShardedTensors:
     """Every tensor's size after the choices counted in `counts`, number[..., layers, len(Split)].
 
-    They are integers, or where shares are uneven floats (see `hypar_exp.planning.kinds`).
+    They are integers, or where shares are uneven floats (see `hypar_exp.planning.cost.device_groups`).
     """
     inputs = _fraction(counts, INPUT_DIMENSIONS)
     weights = network.weights * _fraction(counts, WEIGHT_DIMENSIONS)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning.memory import Shares
+from hypar_exp.planning.solvers.memory_bound import Shares
 
 ROUNDING = 1e-12
 """Share by which two sums of the same numbers, added up in another order, may differ."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hypar_exp.checks import checked_coefficients
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
-from hypar_exp.planning.kinds import Kinds
+from hypar_exp.planning.cost.device_groups import Kinds
+from hypar_exp.planning.cost.sharding import shard
 from hypar_exp.planning.plan import Plan, Split
-from hypar_exp.planning.sharding import shard
 
 WITHIN_TENSORS = ("weight_gradient", "output", "output_error", "input_error")
 BETWEEN_TENSORS = ("feature", "error")

@@ -11,10 +11,10 @@ import numpy as np
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
-from hypar_exp.planning.exploration import Exploration, Explorer
 from hypar_exp.planning.plan import Plan, split_types
-from hypar_exp.planning.plan_space import PlanSpace
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
+from hypar_exp.planning.space.exploration import Exploration, Explorer
+from hypar_exp.planning.space.plan_space import PlanSpace
 from hypar_exp.planning.strategies import Planned, Strategy
 
 MOST_LISTED = 100_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hypar_exp import networks
 from hypar_exp.planning import Elimination, HyPar, PairAmounts, PlanningProblem, pair_amounts, partition_level
-from hypar_exp.planning.cut import least_cut
+from hypar_exp.planning.solvers.minimum_cut import least_cut
 from tests import conf
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.communication import CommunicationModel, mean_amounts
-from hypar_exp.planning.kinds import EVEN, GroupKind, Kinds, recut_factors, uneven_levels
+from hypar_exp.planning.cost.communication import CommunicationModel, mean_amounts
+from hypar_exp.planning.cost.device_groups import EVEN, GroupKind, Kinds, recut_factors, uneven_levels
 from hypar_exp.planning.plan import Plan, Split
 
 PLANS_PER_CHUNK = 8192

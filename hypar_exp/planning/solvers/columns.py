@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning.amount_tables import AmountTables
-from hypar_exp.planning.elimination import Table
+from hypar_exp.planning.cost.amount_tables import AmountTables
 from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.solvers.elimination import Table
 
 ENTRIES_PER_EDGE = 2**13
 """Levels are eliminated together as long as an edge's table has no more entries: small tables cost numpy's overhead."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.planning.cost.sharding import choices_above
 from hypar_exp.planning.plan import Plan, Split
-from hypar_exp.planning.sharding import choices_above
 
 RECUT = ((Split.DP, Split.MP), (Split.OP, Split.DP))
 """Producer's and consumer's splits between which a tensor that is cut along one dimension is cut along the other."""

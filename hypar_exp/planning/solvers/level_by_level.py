@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.communication import CommunicationModel, PairAmounts, mean_amounts
-from hypar_exp.planning.cut import least_cut
-from hypar_exp.planning.elimination import cached_elimination, warn_of_bound
-from hypar_exp.planning.kinds import EVEN, Kinds, recut_factors, uneven_levels
+from hypar_exp.planning.cost.communication import CommunicationModel, PairAmounts, mean_amounts
+from hypar_exp.planning.cost.device_groups import EVEN, Kinds, recut_factors, uneven_levels
 from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.solvers.elimination import cached_elimination, warn_of_bound
+from hypar_exp.planning.solvers.minimum_cut import least_cut
 
 
 def partition_level(network: Network, amounts: PairAmounts) -> Plan:

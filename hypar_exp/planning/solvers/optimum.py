@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning.amount_tables import AmountTables
-from hypar_exp.planning.columns import Columns
-from hypar_exp.planning.elimination import TOO_ENTANGLED, Table, cached_elimination, warn_of_bound
-from hypar_exp.planning.fitting import Fitting, States
-from hypar_exp.planning.memory import DoesNotFitError, MemoryLimit, Shares
+from hypar_exp.planning.cost.amount_tables import AmountTables
 from hypar_exp.planning.plan import Plan
 from hypar_exp.planning.problem import PlanningProblem, StepCosts
+from hypar_exp.planning.solvers.columns import Columns
+from hypar_exp.planning.solvers.elimination import TOO_ENTANGLED, Table, cached_elimination, warn_of_bound
+from hypar_exp.planning.solvers.fitting import Fitting, States
+from hypar_exp.planning.solvers.memory_bound import DoesNotFitError, MemoryLimit, Shares
 
 SMALL_TABLES = 2**14
 """Entries of the largest table, for a graph that is too entangled and has to fit."""

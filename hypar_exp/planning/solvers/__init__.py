@@ -1,0 +1,1 @@
+"""How a plan is found: one file a method."""
