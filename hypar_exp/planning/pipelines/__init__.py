@@ -1,0 +1,17 @@
+"""Planners of pipelines: which units each stage has, on how many accelerators, in how many replicas."""
+
+from hypar_exp.planning.pipelines.balanced import Balanced, GPipe
+from hypar_exp.planning.pipelines.pipedream import PipeDream
+from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
+from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
+
+__all__ = [
+    "Balanced",
+    "Cluster",
+    "GPipe",
+    "PipeDream",
+    "PipelinePlanner",
+    "PipelineProblem",
+    "ProfileCosts",
+    "StageCosts",
+]
