@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hypar_exp import networks
 from hypar_exp.planning import Explore, Fixed, HyPar, PlanningProblem, PlanSpace
-from hypar_exp.simulation import HTree, PlanCosts, load_accounting, load_hardware, simulate
+from hypar_exp.simulation import CostModel, HTree, PlanCosts, load_accounting, load_hardware, simulate
 
 LEVELS, BATCH = 4, 256
 SIMULATED = 300
@@ -27,7 +27,7 @@ def main() -> None:
     print(f"{'':10}{'plans':>12}{'plans/s':>14}{'to one at a time':>20}{'peak memory':>14}")
     for name, samples in CASES.items():
         network = networks.load(name)
-        costs = PlanCosts(network, array, hardware, accounting, BATCH)
+        costs = PlanCosts(CostModel(network, array, hardware, accounting, BATCH))
         problem = PlanningProblem(network, BATCH, LEVELS, accounting.communication, simulator=costs)
         space: PlanSpace = explore.space(problem)
         plans = next(space.samples(SIMULATED, seed=0))

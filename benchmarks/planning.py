@@ -13,7 +13,7 @@ from dataclasses import replace
 from hypar_exp import networks
 from hypar_exp.networks import Network
 from hypar_exp.planning import HyPar, Optimal, PlanningProblem, PlanningWarning
-from hypar_exp.simulation import load_accounting, load_hardware, memory_limit
+from hypar_exp.simulation import CostModel, HTree, load_accounting, load_hardware, memory_limit
 
 BATCH = 256
 AT_MOST_S = {4: 1e-3, 8: 15e-3, 10: 1.0}
@@ -60,7 +60,9 @@ def _problem(name: str, levels: int) -> PlanningProblem:
 
 def _tight(problem: PlanningProblem) -> PlanningProblem:
     """A capacity in the middle between what VGG-E's optimum at 4 levels needs and what any plan needs."""
-    limit = memory_limit(problem.network, BATCH, load_hardware(), load_accounting())
+    limit = memory_limit(
+        CostModel(problem.network, HTree(levels=problem.levels), load_hardware(), load_accounting(), BATCH)
+    )
     return replace(problem, memory=replace(limit, capacity_bytes=1.07e9))
 
 

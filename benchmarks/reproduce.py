@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hypar_exp import networks
 from hypar_exp.planning import Explore, Fixed, HyPar, PlanningProblem
-from hypar_exp.simulation import HTree, PlanCosts, load_accounting, load_hardware
+from hypar_exp.simulation import CostModel, HTree, PlanCosts, load_accounting, load_hardware
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS, BATCH, ROUNDS = 4, 256, 50
@@ -62,7 +62,7 @@ def _figure_9_s() -> float:
     explore = Explore(HyPar(), Fixed("dp", "dp"), [Fixed("mp", "mp"), HyPar()], levels=[1, 4])
 
     def work() -> None:
-        costs = PlanCosts(network, array, load_hardware(), accounting, BATCH)
+        costs = PlanCosts(CostModel(network, array, load_hardware(), accounting, BATCH))
         found = explore.explore(PlanningProblem(network, BATCH, LEVELS, accounting.communication, simulator=costs))
         assert found.exploration is not None
         assert found.exploration.costed == 256

@@ -15,14 +15,26 @@ LEAST_USABLE, MOST_USABLE = 1e-30, 1e30
 def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = MOST_USABLE) -> None:
     """Every named field is a number above `above` (None: at least 0) and at most `most`, and 0 or a usable one."""
     for name in names:
+        _require(f"{owner}.{name}", getattr(spec, name), above, most)
+
+
+def require_numbers(owner: str, spec: object, *names: str, above: float | None = 0.0) -> None:
+    """Every named field is such a number, or a list of them, or None."""
+    for name in names:
         value: Any = getattr(spec, name)
-        low = f"above {above:g}" if above is not None else "of at least 0"
-        if not _is_finite(value) or value > most or (value < 0 if above is None else value <= above):
-            limited = most != MOST_USABLE or (_is_finite(value) and value > most)
-            high = f" and at most {most:g}" if limited else ""
-            raise UserError(f"{owner}.{name} must be a finite number {low}{high} (got {shortened(value)})")
-        if 0 < value < LEAST_USABLE:
-            raise UserError(f"{owner}.{name} must be at least {LEAST_USABLE:g} (got {shortened(value)})")
+        for number in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+            if number is not None:
+                _require(f"{owner}.{name}", number, above, MOST_USABLE)
+
+
+def _require(key: str, value: Any, above: float | None, most: float) -> None:
+    low = f"above {above:g}" if above is not None else "of at least 0"
+    if not _is_finite(value) or value > most or (value < 0 if above is None else value <= above):
+        limited = most != MOST_USABLE or (_is_finite(value) and value > most)
+        high = f" and at most {most:g}" if limited else ""
+        raise UserError(f"{key} must be a finite number {low}{high} (got {shortened(value)})")
+    if 0 < value < LEAST_USABLE:
+        raise UserError(f"{key} must be at least {LEAST_USABLE:g} (got {shortened(value)})")
 
 
 MOST_WHOLE = 2**53

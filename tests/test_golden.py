@@ -38,7 +38,7 @@ SWEEPS: Mapping[str, tuple[str, ...]] = {
     "three splits": ("network=alexnet,vgg_a,resnet18", "accounting=accpar", "strategy=accpar", "array.levels=3,7"),
     "objectives": ("network=sfc,alexnet,resnet18", "strategy=optimal", "objective=communication,time,energy"),
     "memory": (
-        *("network=lenet_c,vgg_a", "strategy=optimal", "array.enforce_memory=true", "array.levels=2,4"),
+        *("network=lenet_c,vgg_a", "strategy=optimal", "memory=enforce", "array.levels=2,4"),
         "hardware.dram_capacity_bytes=3e6,1e9,4e9",
     ),
     "gap": ("network=lenet_c,vgg_a,resnet18", "strategy=dp,hypar", "gap=true", "array.levels=4"),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from hypar_exp.experiments.job import Job
-from hypar_exp.networks import Network
 from hypar_exp.planning import (
     DoesNotFitError,
     Exploration,
@@ -25,17 +24,14 @@ from hypar_exp.planning import (
     planned,
 )
 from hypar_exp.simulation import (
-    AcceleratorArray,
-    Accounting,
     Communication,
     Comparison,
-    Hardware,
+    CostModel,
     Objective,
     PlanCosts,
     StepReport,
-    kinds_of,
     memory_limit,
-    simulate,
+    step_report,
 )
 from hypar_exp.units import quantity
 
@@ -70,6 +66,12 @@ def call(function: Callable[..., Value], *arguments: Any) -> Value:
     return function(*arguments)
 
 
+def cost_model(job: Job, call: Callable[..., Any] = call) -> CostModel:
+    """What a step of a job costs."""
+    arguments = job.network, job.array, job.hardware, job.accounting, job.batch_size, job.interconnect
+    return cast(CostModel, call(CostModel, *arguments))
+
+
 def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result:
     """Plan with the strategy and its baseline, and simulate both.
 
@@ -78,28 +80,26 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
         call: calls the functions that depend on nothing but their arguments.
         progress: see `PlanningProblem`.
     """
-
-    accounting, array, hardware = job.accounting, job.array, job.hardware
+    model = cost_model(job, call)
 
     def found_by(strategy: Strategy, problem: PlanningProblem) -> Planned:
         found, notes = call(_plan, strategy, problem)
         job.notes.extend(notes)
         return cast(Planned, found)
 
-    def problem_for(objective: Objective, enforce_memory: bool) -> PlanningProblem:
-        asked = objective, job.network, job.batch_size, array, hardware, accounting, enforce_memory, progress
-        return cast(PlanningProblem, call(_problem, *asked))
+    def problem_for(objective: Objective, fits: bool) -> PlanningProblem:
+        return cast(PlanningProblem, call(_problem, model, objective, fits, progress))
 
     def simulated(plan: Plan) -> StepReport:
-        return cast(StepReport, call(simulate, job.network, plan, array, hardware, accounting, job.batch_size))
+        return cast(StepReport, call(step_report, model, plan))
 
-    problem = problem_for(job.objective, array.enforce_memory)
+    problem = problem_for(job.objective, job.must_fit)
     found = found_by(job.strategy, problem)
     plan, report = found.plan, simulated(found.plan)
     halved = call(layers_in_fractions_of_channels, job.network, plan)
     if halved:
         job.notes.append(_fractions_note(halved))
-    if array.enforce_memory and not report.fits_in_memory:
+    if job.must_fit and not report.fits_in_memory:
         raise _not_fitting(job, report)
     baseline = None
     if job.baseline is not None:
@@ -111,26 +111,18 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
     return Result(plan, report, baseline, found.exploration, gap, simulated(gap.optimal))
 
 
-def _problem(
-    objective: Objective,
-    network: Network,
-    batch_size: int,
-    array: AcceleratorArray,
-    hardware: Hardware,
-    accounting: Accounting,
-    enforce_memory: bool,
-    progress: Progress,
-) -> PlanningProblem:
+def _problem(model: CostModel, objective: Objective, fits: bool, progress: Progress) -> PlanningProblem:
+    """What is planned; `fits`: whether a plan that does not fit in memory is none."""
     return PlanningProblem(
-        network,
-        batch_size,
-        array.levels,
-        accounting.communication,
-        costs=objective.costs(network, batch_size, array, hardware, accounting),
-        simulator=PlanCosts(network, array, hardware, accounting, batch_size),
-        memory=memory_limit(network, batch_size, hardware, accounting) if enforce_memory else None,
+        model.network,
+        model.batch_size,
+        model.array.levels,
+        model.accounting.communication,
+        costs=objective.costs(model),
+        simulator=PlanCosts(model),
+        memory=memory_limit(model) if fits else None,
         progress=progress,
-        kinds=tuple(kind.group for kind in kinds_of(array, hardware)),
+        kinds=model.groups,
     )
 
 

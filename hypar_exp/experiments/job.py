@@ -27,7 +27,7 @@ from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
-from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Objective
+from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, Objective
 from hypar_exp.tracking.store import Recorder
 
 TARGETS = {
@@ -41,6 +41,7 @@ PARTS = {
     "strategy": ("name", "plan"),
     "objective": ("name", "costs"),
     "array": ("name", "levels"),
+    "interconnect": ("name", "links"),
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
     "tracking": ("check", "record"),
@@ -49,6 +50,7 @@ PARTS = {
 PASS = "pass"
 """The knob that says what a step is; a keyword of Python, so it is no field of a class."""
 PASSES = ("training", "inference")
+MEMORY = ("report", "enforce")
 
 
 @dataclass
@@ -59,6 +61,7 @@ class RunConfig:
     strategy: dict[str, Any] = MISSING
     objective: dict[str, Any] = MISSING
     array: dict[str, Any] = MISSING
+    interconnect: dict[str, Any] = MISSING
     hardware: dict[str, Any] = MISSING
     accounting: dict[str, Any] = MISSING
     tracking: dict[str, Any] = MISSING
@@ -66,6 +69,8 @@ class RunConfig:
     """Samples a training step."""
     baseline: str | None = "dp"
     """The name of the strategy to compare with; it plans for the least communication, whatever the objective."""
+    memory: str = "report"
+    """Whether a run reports that its plan does not fit in the accelerators' DRAM, or enforces that it does."""
     gap: bool = False
     """Whether a run says how far its plan is from the best one."""
     resume: bool = False
@@ -87,11 +92,14 @@ class Job:
     baseline: Strategy | None
     objective: Objective
     array: AcceleratorArray
+    interconnect: Interconnect
     hardware: Hardware
     accounting: Accounting
     recorder: Recorder
     batch_size: int
     gap: bool
+    must_fit: bool = False
+    """Whether a plan that does not fit in memory is none."""
     page: bool = False
     notes: list[str] = field(default_factory=list)
     """What the user should know and need not change."""
@@ -163,11 +171,13 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         baseline=cast("Strategy | None", baseline),
         objective=cast(Objective, builder.group("objective")),
         array=cast(AcceleratorArray, builder.group("array")),
+        interconnect=cast(Interconnect, builder.group("interconnect")),
         hardware=cast(Hardware, builder.group("hardware")),
         accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
         gap=config["gap"],
+        must_fit=_must_fit(config["memory"]),
         page=bool(config.get("page", False)),
     )
     job.notes.extend(job.network.notes)
@@ -178,6 +188,13 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
             "shares are fractions of a sample"
         )
     return job
+
+
+def _must_fit(memory: object) -> bool:
+    """Whether the knob `memory` enforces that a plan fits."""
+    if memory not in MEMORY:
+        raise UserError(f"memory must be {' or '.join(MEMORY)} (got {shortened(memory)})")
+    return memory == "enforce"
 
 
 def _accounting(accounting: Accounting, chosen: str) -> Accounting:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hypar_exp.experiments.evaluation import Result
+from hypar_exp.experiments.evaluation import Result, cost_model
 from hypar_exp.experiments.job import Job
 from hypar_exp.planning import HyPar, Plan, PlanningProblem, Split
 from hypar_exp.reporting.console import comparison_words
 from hypar_exp.reporting.page.costs import page_costs
 from hypar_exp.reporting.page.run_page import run_page
-from hypar_exp.simulation import kinds_of
 
 
 def page_of(job: Job, result: Result, title: str) -> str:
@@ -19,16 +18,21 @@ def page_of(job: Job, result: Result, title: str) -> str:
     if result.comparison is not None and job.baseline is not None:
         words.append(f"{job.strategy.name} has {comparison_words(result.comparison, job.baseline.name)}.")
     model = job.accounting.communication
-    costs = page_costs(job.network, job.array, job.hardware, job.accounting, job.batch_size)
     return run_page(
-        title, words, job.strategy.name, job.network.layer_names, model.splits, result.plan, _references(job), costs
+        title,
+        words,
+        job.strategy.name,
+        job.network.layer_names,
+        model.splits,
+        result.plan,
+        _references(job),
+        page_costs(cost_model(job)),
     )
 
 
 def _references(job: Job) -> dict[str, Plan]:
     model = job.accounting.communication
-    kinds = tuple(kind.group for kind in kinds_of(job.array, job.hardware))
-    problem = PlanningProblem(job.network, job.batch_size, job.array.levels, model, kinds=kinds)
+    problem = PlanningProblem(job.network, job.batch_size, job.array.levels, model, kinds=cost_model(job).groups)
     hypar = HyPar(types=[split.label for split in model.splits]).plan(problem)
     plans = {"hypar": hypar}
     if Split.DP in model.splits:

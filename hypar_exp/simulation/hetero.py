@@ -87,11 +87,6 @@ class Hetero:
     def hop_factor(self) -> float:
         return 1.0
 
-    @property
-    def enforce_memory(self) -> bool:
-        """No: which plans fit is known for accelerators of one kind."""
-        return False
-
     def kinds(self, hardware: Hardware) -> tuple[AcceleratorKind, ...]:
         """Both kinds.
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import MemoryLimit, ShardedTensors, shard
-from hypar_exp.simulation.accounting import Accounting
-from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.planning import MemoryLimit, ShardedTensors
+from hypar_exp.simulation.cost_model import CostModel
 
 
 @dataclass(frozen=True)
@@ -32,24 +31,27 @@ class LeafMemory:
         return self.weights_bytes + self.gradients_bytes + self.activations_bytes + self.errors_bytes
 
 
-def memory_limit(network: Network, batch_size: int, hardware: Hardware, accounting: Accounting) -> MemoryLimit:
+def memory_limit(model: CostModel) -> MemoryLimit:
     """What a plan has to fit in, for planning.
 
     Raises:
-        UserError: in inference a graph keeps tensors for as long as something reads them, which is no sum over layers.
+        UserError: several kinds of accelerators; or inference of a graph, which keeps tensors for as long as something
+            reads them: no sum over layers.
     """
+    network, accounting = model.network, model.accounting
+    costs = model.only_kind("memory=enforce")
     if accounting.forward_only and not network.is_chain:
         raise UserError(
-            f"array.enforce_memory cannot plan inference for network {network.name}, which is not a chain of layers; "
+            f"memory=enforce cannot plan inference for network {network.name}, which is not a chain of layers; "
             "without it a run still says whether its plan fits"
         )
     shares = inference_shares if accounting.forward_only else training_shares
 
-    def per_layer(counts: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        kept, moment = shares(network, shard(network, batch_size, counts))
-        return kept * hardware.element_bytes, moment * hardware.element_bytes
+    def per_layer(counts: NDArray[np.number]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        kept, moment = shares(network, costs.leaf(counts))
+        return kept * costs.hardware.element_bytes, moment * costs.hardware.element_bytes
 
-    return MemoryLimit(hardware.dram_capacity_bytes, per_layer)
+    return MemoryLimit(costs.hardware.dram_capacity_bytes, per_layer)
 
 
 def training_shares(network: Network, leaf: ShardedTensors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

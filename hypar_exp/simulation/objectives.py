@@ -8,15 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.errors import UserError
-from hypar_exp.networks import Network
-from hypar_exp.planning import StepCosts, shard
-from hypar_exp.simulation.accounting import Accounting
+from hypar_exp.planning import StepCosts
+from hypar_exp.simulation.cost_model import CostModel
 from hypar_exp.simulation.energy import step_energy
-from hypar_exp.simulation.hardware import Hardware
-from hypar_exp.simulation.hetero import MixedArray
-from hypar_exp.simulation.time import communication_time_s, compute_time_s, dram_time_s, mac_time_s
-from hypar_exp.simulation.topology import AcceleratorArray, accelerators
 
 
 class Objective(Protocol):
@@ -25,10 +19,8 @@ class Objective(Protocol):
     @property
     def name(self) -> str: ...
 
-    def costs(
-        self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
-    ) -> StepCosts:
-        """What a plan pays on this array, as a sum over exchanged elements and layers."""
+    def costs(self, model: CostModel) -> StepCosts:
+        """What a plan pays in this model, as a sum over exchanged elements and layers."""
         ...
 
 
@@ -38,34 +30,24 @@ class Communication:
 
     name: str = "communication"
 
-    def costs(
-        self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
-    ) -> StepCosts:
-        return StepCosts(self.name, per_exchanged_element=hardware.element_bytes)
+    def costs(self, model: CostModel) -> StepCosts:
+        return StepCosts(self.name, per_exchanged_element=model.hardware.element_bytes)
 
 
 @dataclass(frozen=True)
 class Time:
-    """Seconds of a step: compute under the DRAM roofline, and communication over the array's hops."""
+    """Seconds of a step: compute under the DRAM roofline, and communication over the array's links."""
 
     name: str = "time"
 
-    def costs(
-        self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
-    ) -> StepCosts:
-        _require_one_kind(self.name, array)
-        arithmetic = mac_time_s(accounting.macs_of_step(network, batch_size), hardware, accelerators(array))
+    def costs(self, model: CostModel) -> StepCosts:
+        kind = model.only_kind(f"objective={self.name}")
 
         def per_layer(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-            leaf = shard(network, batch_size, counts)
-            return compute_time_s(arithmetic, dram_time_s(accounting.dram_elements(leaf), hardware))
+            return kind.compute_time_s(kind.leaf(counts))
 
-        one_element = np.array(float(hardware.element_bytes))
-        return StepCosts(
-            self.name,
-            float(communication_time_s(one_element, hardware.link_bandwidth_bits_per_s, array.hop_factor)),
-            per_layer,
-        )
+        one_element = np.full(model.array.levels, float(model.hardware.element_bytes))
+        return StepCosts.by_level(self.name, kind.links.time_s(one_element), per_layer, kind.links.latency_of_level_s)
 
 
 @dataclass(frozen=True)
@@ -74,24 +56,12 @@ class Energy:
 
     name: str = "energy"
 
-    def costs(
-        self, network: Network, batch_size: int, array: AcceleratorArray, hardware: Hardware, accounting: Accounting
-    ) -> StepCosts:
-        _require_one_kind(self.name, array)
-        macs = accounting.macs_of_step(network, batch_size)
+    def costs(self, model: CostModel) -> StepCosts:
+        kind = model.only_kind(f"objective={self.name}")
 
         def per_layer(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-            traffic = accelerators(array) * accounting.dram_elements(shard(network, batch_size, counts))
-            return step_energy(macs, traffic, np.zeros_like(traffic), hardware, accounting).by_layer_j
+            return kind.leaf_energy(kind.leaf(counts)).by_layer_j
 
-        none = np.zeros(1)
-        one_element = step_energy(none, none, np.ones(1), hardware, accounting)
-        return StepCosts(self.name, float(one_element.by_layer_j[0]), per_layer)
-
-
-def _require_one_kind(objective: str, array: AcceleratorArray) -> None:
-    if isinstance(array, MixedArray):
-        raise UserError(
-            f"objective={objective} is a sum over accelerators of one kind, and array={array.name} has several; "
-            "objective=communication is there for any array"
-        )
+        none = np.zeros(model.array.levels)
+        one_element = step_energy(none, none, kind.energy_hops, kind.hardware, model.accounting)
+        return StepCosts.by_level(self.name, one_element.by_layer_j, per_layer)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import Plan, checked_plan, plan_communication, shard
+from hypar_exp.planning import Plan, checked_plan
 from hypar_exp.simulation.accounting import Accounting
-from hypar_exp.simulation.energy import StepEnergy, step_energy
+from hypar_exp.simulation.cost_model import SHARED, CostModel, KindCosts
+from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
-from hypar_exp.simulation.hetero import AcceleratorKind, kinds_of
+from hypar_exp.simulation.interconnect.links import Interconnect
 from hypar_exp.simulation.memory import LeafMemory, inference_memory, training_memory
 from hypar_exp.simulation.report import StepReport
-from hypar_exp.simulation.time import communication_time_s, dram_time_s, mac_time_s
-from hypar_exp.simulation.topology import AcceleratorArray, accelerators
+from hypar_exp.simulation.topology import AcceleratorArray
 
 
 def simulate(
@@ -29,31 +28,35 @@ def simulate(
     hardware: Hardware,
     accounting: Accounting,
     batch_size: int = 256,
+    interconnect: Interconnect = SHARED,
 ) -> StepReport:
-    """Simulate one step: of training, or of inference where the accounting says so.
+    """Simulate one step of a plan, uint8[levels, layers]; the other arguments are those of `CostModel`.
+
+    Raises:
+        UserError: see `step_report` and `CostModel`.
+    """
+    return step_report(CostModel(network, array, hardware, accounting, batch_size, interconnect), plan)
+
+
+def step_report(model: CostModel, plan: Plan) -> StepReport:
+    """One step under a plan: of training, or of inference where the accounting says so.
 
     Where an array has several kinds of accelerators, a layer waits for the slowest, and memory is that of the kind
     with the least to spare.
 
     Args:
-        network: the network.
+        model: what the step costs.
         plan: uint8[levels, layers], the split of every layer at every level.
-        array: 2^levels accelerators and their topology.
-        hardware: one accelerator; the first kind's where the array has several.
-        accounting: what the step is charged for.
-        batch_size: samples a step; where 2^levels does not divide it, shares are fractions of a sample.
 
     Raises:
-        UserError: a plan of another shape, a batch that is not a whole number above zero, or a step that takes or costs
-            nothing.
+        UserError: a plan of another shape, or a step that takes or costs nothing.
     """
-    require_whole("", "batch_size", batch_size, least=1)
-    plan = checked_plan(plan, array.levels, len(network.layers))
-    of_kinds = [_of_kind(kind, network, plan, array, accounting, batch_size) for kind in kinds_of(array, hardware)]
+    plan = checked_plan(plan, model.array.levels, len(model.network.layers))
+    of_kinds = [_of_kind(costs, plan) for costs in model.kinds]
     fullest = max(of_kinds, key=lambda part: part.memory.total_bytes / part.capacity_bytes)
     report = StepReport(
-        batch_size=batch_size,
-        accelerators=accelerators(array),
+        batch_size=model.batch_size,
+        accelerators=model.accelerators,
         mac_time_s=np.max([part.mac_time_s for part in of_kinds], axis=0),
         dram_time_s=np.max([part.dram_time_s for part in of_kinds], axis=0),
         communication_bytes_by_level_and_layer=np.sum([part.communication_bytes for part in of_kinds], axis=0),
@@ -96,37 +99,35 @@ class _Part:
     capacity_bytes: float
 
 
-def _of_kind(
-    kind: AcceleratorKind,
-    network: Network,
-    plan: Plan,
-    array: AcceleratorArray,
-    accounting: Accounting,
-    batch_size: int,
-) -> _Part:
+def _of_kind(costs: KindCosts, plan: Plan) -> _Part:
     """Simulate the accelerators of one kind, whose groups are `kind.group.weight` of all."""
-    hardware, weight = kind.hardware, kind.group.weight
-    share_of_one = kind.group.share_of_all(array.levels)
-    macs = accounting.macs_of_step(network, batch_size)
-    leaf = shard(network, batch_size, kind.group.leaf_counts(plan))
-    leaf_dram_elements = accounting.dram_elements(leaf)
-    alone = replace(kind.group, weight=1.0)
-    amounts = plan_communication(network, batch_size, accounting.communication, plan[None], (alone,))
-    communicated = weight * amounts.within[0]
-    np.add.at(communicated.T, network.edge_consumers, weight * amounts.between[0].T)
-    communication_bytes = communicated * hardware.element_bytes
-    count = weight * accelerators(array)
+    network, accounting = costs.model.network, costs.model.accounting
+    leaf = costs.leaf(costs.kind.group.leaf_counts(plan))
+    communicated = costs.kind.group.weight * _by_layer(network, costs, plan)
+    communication_bytes = communicated * costs.hardware.element_bytes
     measure = inference_memory if accounting.forward_only else training_memory
     return _Part(
-        mac_time_s=mac_time_s(macs, hardware, 1 / share_of_one),
-        dram_time_s=dram_time_s(leaf_dram_elements, hardware),
+        mac_time_s=costs.mac_time_s,
+        dram_time_s=costs.dram_time_s(leaf),
         communication_bytes=communication_bytes,
-        communication_time_s=communication_time_s(
-            communication_bytes.sum(axis=1), kind.link_bandwidth_bits_per_s, array.hop_factor
-        ),
-        energy=step_energy(
-            count * share_of_one * macs, count * leaf_dram_elements, communicated.sum(axis=0), hardware, accounting
-        ),
-        memory=measure(network, leaf, hardware.element_bytes),
-        capacity_bytes=hardware.dram_capacity_bytes,
+        communication_time_s=costs.links.time_s(communication_bytes.sum(axis=1), _exchanges(costs, plan)),
+        energy=costs.leaf_energy(leaf, (communicated * costs.energy_hops[:, None]).sum(axis=0)),
+        memory=measure(network, leaf, costs.hardware.element_bytes),
+        capacity_bytes=costs.hardware.dram_capacity_bytes,
     )
+
+
+def _by_layer(network: Network, costs: KindCosts, plan: Plan) -> NDArray[np.float64]:
+    """float64[levels, layers]: elements that all pairs of a level exchange; an edge's count for its consumer."""
+    amounts = costs.tables.look_up(plan[None])
+    communicated: NDArray[np.float64] = amounts.within[0].copy()
+    np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
+    return communicated
+
+
+def _exchanges(costs: KindCosts, plan: Plan) -> NDArray[np.float64] | None:
+    """float64[levels]: how many tensors a pair of each level exchanges, where that takes time."""
+    if not costs.links.has_latency:
+        return None
+    by_level: NDArray[np.float64] = costs.tables.counting().look_up(plan[None]).by_level[0]
+    return by_level

@@ -1,4 +1,4 @@
-"""Step time: compute under a DRAM roofline, then communication at the link rate."""
+"""Compute time: arithmetic under a DRAM roofline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from hypar_exp.simulation.hardware import Hardware
 
-BITS_PER_BYTE = 8
 OPERATIONS_PER_MAC = 2
 
 
@@ -22,13 +21,6 @@ def mac_time_s(macs: NDArray[np.float64], hardware: Hardware, accelerators: floa
 def dram_time_s(elements: NDArray[np.float64], hardware: Hardware) -> NDArray[np.float64]:
     """Seconds for one accelerator's DRAM traffic, float64[layers] elements."""
     return elements * hardware.element_bytes / hardware.dram_bandwidth_bytes_per_s
-
-
-def communication_time_s(
-    communication_bytes: NDArray[np.float64], link_bandwidth_bits_per_s: float | NDArray[np.float64], hop_factor: float
-) -> NDArray[np.float64]:
-    """Seconds for exchanged bytes: transfers are serialised on the link rate, each as long as its way has hops."""
-    return communication_bytes * BITS_PER_BYTE * hop_factor / link_bandwidth_bits_per_s
 
 
 def compute_time_s(mac_time: NDArray[np.float64], dram_time: NDArray[np.float64]) -> NDArray[np.float64]:

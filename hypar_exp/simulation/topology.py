@@ -26,11 +26,6 @@ class AcceleratorArray(Protocol):
         """Times that a byte takes the link rate's time on its way; at least 1."""
         ...
 
-    @property
-    def enforce_memory(self) -> bool:
-        """Whether a plan that does not fit in the accelerators' DRAM is none."""
-        ...
-
 
 @dataclass(frozen=True)
 class _UniformArray:
@@ -42,7 +37,6 @@ class _UniformArray:
 
     name: str
     levels: int = 4
-    enforce_memory: bool = False
 
     def __post_init__(self) -> None:
         require_whole("array", "levels", self.levels, least=0, most=MOST_LEVELS)

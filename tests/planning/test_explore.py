@@ -14,7 +14,7 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import Exploration, Explore, Fixed, HyPar, PlanningProblem, StepCosts
-from hypar_exp.simulation import Accounting, Hardware, HTree, PlanCosts, simulate
+from hypar_exp.simulation import Accounting, CostModel, Hardware, HTree, PlanCosts, simulate
 
 # memory slow enough to bound some layers under some plans
 HARDWARE = Hardware("hmc", 168, 500e6, 0.8, 1600e6, 2e9, 8e9, 4, 0.9e-12, 3.7e-12, 5e-12, 640e-12)
@@ -28,7 +28,7 @@ TYPES = st.sampled_from([("dp", "mp"), ("dp", "mp", "op")])
 
 
 def problem_of(network: Network, levels: int, batch: int = 64) -> PlanningProblem:
-    costs = PlanCosts(network, HTree(levels=levels), HARDWARE, ACCOUNTING, batch)
+    costs = PlanCosts(CostModel(network, HTree(levels=levels), HARDWARE, ACCOUNTING, batch))
     return PlanningProblem(network, batch, levels, ACCOUNTING.communication, simulator=costs)
 
 

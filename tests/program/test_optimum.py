@@ -45,7 +45,7 @@ def test_a_plan_for_time(command: Command) -> None:
 def test_a_sweep_counts_the_runs_without_a_plan_that_fits(command: Command, tmp_path: Path) -> None:
     """VGG-E at batch 256 on HMCs of 8 GB: not on one; on two in the optimum's plan, but not in hypar's; on four."""
     shown = command(
-        "-m", "strategy=hypar,optimal", "array.levels=0,1,2", "array.enforce_memory=true", "baseline=null", timeout=300
+        "-m", "strategy=hypar,optimal", "array.levels=0,1,2", "memory=enforce", "baseline=null", timeout=300
     ).stdout
     assert shown.count("does not fit") == 3
     results = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results()
@@ -64,10 +64,10 @@ def test_a_sweep_counts_the_runs_without_a_plan_that_fits(command: Command, tmp_
 
 
 def test_a_single_run_without_a_plan_that_fits(command: Command, tmp_path: Path) -> None:
-    enforced = ["array.enforce_memory=true", "strategy=optimal"]
+    enforced = ["memory=enforce", "strategy=optimal"]
     done = command("array.levels=0", *enforced, expect=2)
     assert done.stderr.startswith("hypar_exp: no plan of network vgg_e fits: each of 2^0 accelerators needs at least")
-    done = command("array.levels=1", "array.enforce_memory=true", "tracking=none", expect=2)
+    done = command("array.levels=1", "memory=enforce", "tracking=none", expect=2)
     assert "the plan of strategy hypar does not fit: an accelerator needs 8.05 GB and has 8.00 GB" in done.stderr
     (run,) = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
     assert (run.status, run.tags["outcome"], run.metrics["fits_in_memory"]) == ("FINISHED", "does not fit", 0)

@@ -14,7 +14,7 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import Fixed, HyPar, Optimal, PlanningProblem
-from hypar_exp.simulation import Accounting, Hardware, Hetero, HTree, PlanCosts, Time, kinds_of, simulate
+from hypar_exp.simulation import Accounting, CostModel, Hardware, Hetero, HTree, PlanCosts, Time, kinds_of, simulate
 
 FAST = Hardware("fast", 168, 500e6, 0.8, 1600e6, 320e9, 8e9, 4, 0.9e-12, 3.7e-12, 5e-12, 640e-12)
 LABELS = ("dp", "mp", "op")
@@ -140,7 +140,7 @@ def test_a_step_is_that_of_the_tree_of_groups(
             for one in group.hardware
         ]
         assert report.energy.dram_j[at] == pytest.approx(sum(joules))
-    costs = PlanCosts(network, array, FAST, ACCOUNTING, BATCH).of(np.array([plan], dtype=np.uint8))
+    costs = PlanCosts(CostModel(network, array, FAST, ACCOUNTING, BATCH)).of(np.array([plan], dtype=np.uint8))
     assert costs.step_time_s == pytest.approx([report.step_time_s])
     assert costs.communication_bytes == pytest.approx([report.communication_bytes])
 
@@ -225,4 +225,4 @@ def test_values_that_hardware_cannot_have() -> None:
 
 def test_objectives_that_need_one_kind() -> None:
     with pytest.raises(UserError, match="objective=time is a sum over accelerators of one kind"):
-        Time().costs(networks.load("sfc"), 256, HALF_SPEED, FAST, ACCOUNTING)
+        Time().costs(CostModel(networks.load("sfc"), HALF_SPEED, FAST, ACCOUNTING))

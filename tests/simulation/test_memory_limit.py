@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Plan, PlanningProblem, PlanningWarning
-from hypar_exp.simulation import Accounting, Communication, HTree, Objective, memory_limit, simulate
+from hypar_exp.simulation import Accounting, Communication, CostModel, HTree, Objective, memory_limit, simulate
 from tests.planning.test_optimum import TYPES, every_plan
 from tests.simulation.test_objectives import OBJECTIVES, Scene, hmc, measure, scenes
 
 
 def limited(scene: Scene, problem: PlanningProblem) -> PlanningProblem:
-    limit = memory_limit(scene.network, scene.batch_size, scene.hardware, scene.accounting)
+    limit = memory_limit(CostModel(scene.network, HTree(), scene.hardware, scene.accounting, scene.batch_size))
     return replace(problem, memory=limit)
 
 
@@ -102,5 +102,5 @@ def test_vgg_e_at_batch_256_fits_from_two_accelerators_on(levels: int, fitting: 
 
 
 def test_inference_of_a_graph_keeps_tensors_in_no_sum_over_layers() -> None:
-    with pytest.raises(UserError, match=r"array\.enforce_memory cannot plan inference for network resnet18"):
-        memory_limit(networks.load("resnet18"), 8, hmc(), AS_EVALUATED.inference())
+    with pytest.raises(UserError, match=r"memory=enforce cannot plan inference for network resnet18"):
+        memory_limit(CostModel(networks.load("resnet18"), HTree(), hmc(), AS_EVALUATED.inference(), 8))

@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Edge, Layer, Network, Shape
-from hypar_exp.planning import CommunicationModel, HyPar, Optimal, Plan, PlanningProblem, Split
+from hypar_exp.planning import CommunicationModel, HyPar, Optimal, Plan, PlanningProblem, PlanningWarning, Split
 from hypar_exp.simulation import (
     AcceleratorArray,
     Accounting,
     Communication,
+    CostModel,
     Energy,
     Hardware,
     HTree,
@@ -68,7 +69,7 @@ class Scene:
         return measure(report, objective)
 
     def problem(self, objective: Objective) -> PlanningProblem:
-        costs = objective.costs(self.network, self.batch_size, self.array, self.hardware, self.accounting)
+        costs = objective.costs(CostModel(self.network, self.array, self.hardware, self.accounting, self.batch_size))
         return PlanningProblem(self.network, self.batch_size, self.array.levels, self.accounting.communication, costs)
 
     def level_by_level(self, types: tuple[str, ...]) -> Plan:
@@ -168,7 +169,10 @@ def test_where_dram_bounds_nothing_the_fastest_plan_is_that_of_least_communicati
 ) -> None:
     """And of the plans that are equally fast the same one: the closest to HyPar's."""
     scene = replace(data.draw(scenes(splits=len(types), most_plans=3**15)), hardware=hmc(1e30))
-    fastest = Optimal(types=types).plan(scene.problem(Time()))
+    try:
+        fastest = Optimal(types=types).plan(scene.problem(Time()))
+    except PlanningWarning:  # the densest graphs are not planned exactly
+        reject()
     assert np.array_equal(fastest, Optimal(types=types).plan(scene.problem(Communication())))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypar_exp import networks
 from hypar_exp.networks import Network
 from hypar_exp.planning import HyPar, PlanningProblem, PlanSpace
-from hypar_exp.simulation import Accounting, Hardware, HTree, PlanCosts, Torus, simulate
+from hypar_exp.simulation import Accounting, CostModel, Hardware, HTree, PlanCosts, Torus, simulate
 
 HARDWARE = Hardware("hmc", 168, 500e6, 0.8, 1600e6, 320e9, 8e9, 4, 0.9e-12, 3.7e-12, 5e-12, 640e-12)
 # memory slow enough to bound some layers under some plans
@@ -26,7 +26,7 @@ ACCOUNTING = Accounting(
 def test_costs_are_the_simulator_s(name: str, accounting: Accounting, hardware: Hardware) -> None:
     network, array = networks.load(name), Torus(levels=3)
     plans = np.random.default_rng(0).integers(0, 3, (200, 3, len(network.layers)), dtype=np.uint8)
-    costs = PlanCosts(network, array, hardware, accounting, 64).of(plans)
+    costs = PlanCosts(CostModel(network, array, hardware, accounting, 64)).of(plans)
     reports = [simulate(network, plan, array, hardware, accounting, 64) for plan in plans]
     assert costs.step_time_s == pytest.approx([report.step_time_s for report in reports], rel=1e-13)
     assert costs.communication_bytes == pytest.approx([report.communication_bytes for report in reports], rel=1e-13)
@@ -46,7 +46,7 @@ def performance(network: Network, free: list[tuple[int, int]]) -> tuple[np.ndarr
     for entry in free:
         mask[entry] = True
     plans = PlanSpace(base, mask).plans()
-    costs = PlanCosts(network, HTree(), HARDWARE, AS_EVALUATED)
+    costs = PlanCosts(CostModel(network, HTree(), HARDWARE, AS_EVALUATED))
     return plans, costs.of(np.zeros_like(base)[None]).step_time_s / costs.of(plans).step_time_s
 
 

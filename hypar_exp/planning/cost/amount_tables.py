@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,12 @@ class PlanCommunication:
     within: NDArray[np.float64]
     between: NDArray[np.float64]
 
+    @property
+    def by_level(self) -> NDArray[np.float64]:
+        """float64[plans, levels]."""
+        total: NDArray[np.float64] = self.within.sum(axis=-1) + self.between.sum(axis=-1)
+        return total
+
 
 def plan_communication(
     network: Network, batch_size: int, model: CommunicationModel, plans: Plan, kinds: Kinds = EVEN
@@ -45,12 +52,15 @@ def level_communication(
         plans: uint8[plans, levels, layers], as many as fit in memory.
         kinds: the kinds of groups that the array has.
     """
-    tables = AmountTables(network, batch_size, model, plans.shape[-2], kinds)
+    return level_amounts(AmountTables(network, batch_size, model, plans.shape[-2], kinds), plans)
+
+
+def level_amounts(tables: AmountTables, plans: Plan) -> NDArray[np.float64]:
+    """What tables say of plans (uint8[plans, levels, layers]), by level: float64[plans, levels], in bounded memory."""
     totals = np.empty(plans.shape[:2])
     for start in range(0, len(plans), PLANS_PER_CHUNK):
         chunk = slice(start, start + PLANS_PER_CHUNK)
-        amounts = tables.look_up(plans[chunk])
-        totals[chunk] = amounts.within.sum(axis=-1) + amounts.between.sum(axis=-1)
+        totals[chunk] = tables.look_up(plans[chunk]).by_level
     return totals
 
 
@@ -93,6 +103,35 @@ class AmountTables:
         between = np.moveaxis(amounts.between, 1, 3) * pairs[:, None, None, None, None]
         self.within = within.reshape(levels, len(network.layers), states * splits)
         self.between = between.reshape(levels, len(network.edges), splits * states * splits)
+
+    def counting(self) -> AmountTables:
+        """The same tables of how many tensors a pair exchanges, whatever their size."""
+        model, levels, splits = self._model, len(self.digit_of), len(self._model.splits)
+        within = (self.within > 0).reshape(levels, self.within.shape[1], -1, splits)
+        between = (self.between > 0).reshape(levels, self.between.shape[1], splits, -1, splits)
+        inside, across = (model.within > 0).sum(axis=-1, dtype=float), (model.between > 0).sum(axis=-1, dtype=float)
+        return self._with(
+            (within * inside).reshape(self.within.shape),
+            (between * across[:, None]).reshape(self.between.shape),
+        )
+
+    def weighted(
+        self, level_factors: NDArray[np.float64] | None, per_exchange: NDArray[np.float64] | None
+    ) -> AmountTables:
+        """The same tables with each level's amounts times a factor, and so much for each tensor; float64[levels]."""
+        within, between = self.within, self.between
+        if level_factors is not None:
+            within, between = within * level_factors[:, None, None], between * level_factors[:, None, None]
+        if per_exchange is not None:
+            counted = self.counting()
+            within = within + counted.within * per_exchange[:, None, None]
+            between = between + counted.between * per_exchange[:, None, None]
+        return self._with(within, between)
+
+    def _with(self, within: NDArray[np.float64], between: NDArray[np.float64]) -> AmountTables:
+        other = copy.copy(self)
+        other.within, other.between = within, between
+        return other
 
     def look_up(self, plans: Plan) -> PlanCommunication:
         levels, layers, edges = self.within.shape[0], self.within.shape[1], self.between.shape[1]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 
-PerLayer = Callable[[NDArray[np.integer]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+PerLayer = Callable[[NDArray[np.number]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
 class DoesNotFitError(UserError):

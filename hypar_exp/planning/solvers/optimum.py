@@ -51,7 +51,7 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
     columns = Columns(problem.levels, model.splits, len(network.layers), len(network.edges))
     tables = AmountTables(network, problem.batch_size, model, problem.levels, problem.kinds)
     positions = model.positions(close_to)
-    layer_costs, edge_costs, unit, base = _costs(problem.costs, columns, tables, positions)
+    layer_costs, edge_costs, unit, base = _costs(problem.costs, columns, problem.costs.weighted(tables), positions)
     scopes = columns.scopes([(edge.producer, edge.consumer) for edge in network.edges])
     elimination = cached_elimination(columns.sizes, scopes)
     if problem.memory is not None and not elimination.exact:  # it is minimised many times, and ends with a bound anyway

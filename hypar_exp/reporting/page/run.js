@@ -4,17 +4,21 @@ function evaluate(page, plan) {
   const c = page.costs, layers = page.layers.length;
   const state = new Array(layers).fill(0);
   const bytesOf = plan.map(() => new Array(layers).fill(0)), timeOf = plan.map(() => new Array(layers).fill(0));
+  let joules = 0;
   plan.forEach((row, level) => {
     const index = row.map((choice, layer) => state[layer] * page.splits.length + choice);
     for (const kind of c.kinds) {
-      const exchange = (layer, bytes) => {
+      const exchange = (layer, amount) => {
+        const bytes = amount(kind.elements) * kind.element_bytes;
+        const tensors = kind.tensors ? amount(kind.tensors) : 0;
         bytesOf[level][layer] += bytes;
-        timeOf[level][layer] += bytes * kind.seconds_per_byte[level];
+        timeOf[level][layer] += bytes * kind.seconds_per_byte[level] + tensors * kind.seconds_per_tensor[level];
+        joules += bytes * kind.joules_per_byte[level];
       };
-      index.forEach((at, layer) => exchange(layer, kind.within[level][layer][at] * kind.element_bytes));
+      index.forEach((at, layer) => exchange(layer, tables => tables.within[level][layer][at]));
       c.edges.forEach(([producer, consumer], edge) => {
         const at = row[producer] * kind.row[level] + index[consumer];
-        exchange(consumer, kind.between[level][edge][at] * kind.element_bytes);
+        exchange(consumer, tables => tables.between[level][edge][at]);
       });
     }
     row.forEach((choice, layer) => { state[layer] += c.digits[level][choice]; });
@@ -32,7 +36,7 @@ function evaluate(page, plan) {
       step_time_s: sum(compute) + sum(time),
       compute_time_s: sum(compute),
       communication_time_s: sum(time),
-      step_energy_j: sum(energy) + communication * c.joules_per_byte,
+      step_energy_j: sum(energy) + joules,
       communication_bytes: communication,
     },
   };

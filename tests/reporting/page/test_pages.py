@@ -33,7 +33,7 @@ def test_a_flipped_dot_costs_what_the_simulator_says(tmp_path: Path) -> None:
             plan = planning.Fixed("dp", "dp").plan(
                 planning.PlanningProblem(network, 256, array.levels, accounting.communication)
             )
-            costs = page_costs(network, array, hardware, accounting, 256)
+            costs = page_costs(simulation.CostModel(network, array, hardware, accounting, 256))
             html = run_page(name, [], "dp", network.layer_names, model.splits, plan, {}, costs)
             assert len(html.encode()) < MOST_BYTES
             (tmp_path / "page.html").write_text(html, encoding="utf-8")

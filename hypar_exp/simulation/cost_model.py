@@ -1,0 +1,176 @@
+"""What a step costs on an array: the one place that the simulator, the objectives and the planners all ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hypar_exp.checks import require_whole
+from hypar_exp.errors import UserError
+from hypar_exp.networks import Network
+from hypar_exp.planning import AmountTables, Kinds, ShardedTensors, shard
+from hypar_exp.simulation.accounting import Accounting
+from hypar_exp.simulation.energy import StepEnergy, step_energy
+from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.hetero import AcceleratorKind, kinds_of
+from hypar_exp.simulation.interconnect.links import Interconnect, Links
+from hypar_exp.simulation.interconnect.shared import SharedLink
+from hypar_exp.simulation.time import compute_time_s, dram_time_s, mac_time_s
+from hypar_exp.simulation.topology import AcceleratorArray, accelerators
+
+SHARED = SharedLink()
+"""The paper's link rule."""
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """A step of a network on an array: what it takes, costs and holds, by layer and state.
+
+    A layer's state is how often each split was chosen for it above the leaf accelerators.
+
+    Attributes:
+        network: the network.
+        array: 2^levels accelerators and their topology.
+        hardware: one accelerator; the first kind's where the array has several.
+        accounting: what the step is charged for.
+        batch_size: samples a step; where 2^levels does not divide it, shares are fractions of a sample.
+        interconnect: what the exchanges cross.
+
+    Raises:
+        UserError: a batch that is not a whole number above zero.
+    """
+
+    network: Network
+    array: AcceleratorArray
+    hardware: Hardware
+    accounting: Accounting
+    batch_size: int = 256
+    interconnect: Interconnect = SHARED
+
+    def __post_init__(self) -> None:
+        require_whole("", "batch_size", self.batch_size, least=1)
+
+    @property
+    def accelerators(self) -> int:
+        return accelerators(self.array)
+
+    @cached_property
+    def kinds(self) -> tuple[KindCosts, ...]:
+        """What the accelerators of each kind take and cost; most arrays have one kind.
+
+        Raises:
+            UserError: several kinds on links that only arrays of one kind have.
+        """
+        kinds = kinds_of(self.array, self.hardware)
+        costs = tuple(
+            KindCosts(self, kind, self.interconnect.links(self.array, kind.link_bandwidth_bits_per_s)) for kind in kinds
+        )
+        if len(kinds) > 1 and any(kind.links.at_once or kind.links.has_latency for kind in costs):
+            raise UserError(
+                f"interconnect={self.interconnect.name} has links for accelerators of one kind, and array="
+                f"{self.array.name} has several; interconnect=shared without latency is there for any array"
+            )
+        return costs
+
+    @property
+    def groups(self) -> Kinds:
+        """The kinds of groups that a plan is made for."""
+        return tuple(costs.kind.group for costs in self.kinds)
+
+    def only_kind(self, what: str) -> KindCosts:
+        """The costs of an array of one kind, for `what`, which is a sum over like accelerators.
+
+        Raises:
+            UserError: the array has several kinds.
+        """
+        if len(self.kinds) > 1:
+            raise UserError(
+                f"{what} is a sum over accelerators of one kind, and array={self.array.name} has several; "
+                "objective=communication is there for any array"
+            )
+        return self.kinds[0]
+
+
+@dataclass(frozen=True, eq=False)
+class KindCosts:
+    """What the accelerators of one kind take and cost of a step.
+
+    Attributes:
+        model: the step.
+        kind: the accelerators, and what part of all groups they are.
+        links: what they exchange over.
+    """
+
+    model: CostModel
+    kind: AcceleratorKind
+    links: Links
+
+    @property
+    def hardware(self) -> Hardware:
+        return self.kind.hardware
+
+    @cached_property
+    def tables(self) -> AmountTables:
+        """What the array would exchange if all groups were of this kind: elements by level, state and choice."""
+        model, alone = self.model, replace(self.kind.group, weight=1.0)
+        return AmountTables(
+            model.network, model.batch_size, model.accounting.communication, model.array.levels, (alone,)
+        )
+
+    @cached_property
+    def macs(self) -> NDArray[np.float64]:
+        """float64[layers]: multiply-accumulates of the whole array in a step."""
+        return self.model.accounting.macs_of_step(self.model.network, self.model.batch_size)
+
+    @cached_property
+    def mac_time_s(self) -> NDArray[np.float64]:
+        """float64[layers]: arithmetic of one accelerator, whatever the plan."""
+        return mac_time_s(self.macs, self.hardware, 1 / self._share_of_one)
+
+    def leaf(self, counts: NDArray[np.number]) -> ShardedTensors:
+        """One accelerator's share of every tensor in states, number[..., layers, len(Split)]."""
+        return shard(self.model.network, self.model.batch_size, counts)
+
+    @property
+    def state_counts(self) -> NDArray[np.number]:
+        """number[states, layers, len(Split)]: what the choices count in every state that the tables know."""
+        return np.repeat(self.tables.leaf_counts[0][:, None], len(self.model.network.layers), axis=1)
+
+    @cached_property
+    def leaf_of_states(self) -> ShardedTensors:
+        """One accelerator's shares in all of these; arrays are [states, layers]."""
+        return self.leaf(self.state_counts)
+
+    def dram_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[..., layers]: DRAM traffic of one accelerator."""
+        return dram_time_s(self.model.accounting.dram_elements(leaf), self.hardware)
+
+    def compute_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[..., layers]: the roofline of one accelerator."""
+        return compute_time_s(self.mac_time_s, self.dram_time_s(leaf))
+
+    def leaf_energy(self, leaf: ShardedTensors, communicated: NDArray[np.float64] | None = None) -> StepEnergy:
+        """Joules of all accelerators of this kind.
+
+        Args:
+            leaf: shares of one accelerator.
+            communicated: float64[..., layers], elements times hops that they exchange; None for none.
+        """
+        count = self.kind.group.weight * self.model.accelerators
+        traffic = count * self.model.accounting.dram_elements(leaf)
+        macs = count * self._share_of_one * self.macs + np.zeros_like(traffic)
+        exchanged = np.zeros_like(traffic) if communicated is None else communicated
+        return step_energy(macs, traffic, exchanged, self.hardware, self.model.accounting)
+
+    @property
+    def energy_hops(self) -> NDArray[np.float64]:
+        """float64[levels]: how often an element that is exchanged at a level costs its energy."""
+        return self.links.hops if self.model.interconnect.energy_per_hop else np.ones(self.model.array.levels)
+
+    @property
+    def _share_of_one(self) -> float:
+        """What one accelerator does of the array's arithmetic."""
+        return self.kind.group.share_of_all(self.model.array.levels)
