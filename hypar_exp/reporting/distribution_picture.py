@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.planning import Exploration
+from hypar_exp.reporting.palette import INK, Mark, marks_of
 from hypar_exp.units import significant
 
 WIDTH, HEIGHT = 760, 400
@@ -17,7 +18,7 @@ MOST_BARS = 64
 LABEL_WIDTH, LABEL_HEIGHT = 110, 16
 LEAST_BAR_WIDTH = 3.0
 TICKS = (1, 2, 5)
-BAR, MARK, INK, FAINT = "#9db8d2", "#c25a00", "#222222", "#dddddd"
+BAR, GRID = "#c8d3de", "#dddddd"
 
 
 def distribution_svg(exploration: Exploration, title: str) -> str:
@@ -42,7 +43,7 @@ def distribution_svg(exploration: Exploration, title: str) -> str:
         f'<text x="{LEFT}" y="24" font-size="14" font-weight="bold">{escape(title)}</text>',
     ]
     for count in _round_counts(most):
-        parts.append(f'<path d="M{LEFT} {y(count):.1f}H{WIDTH - RIGHT}" stroke="{FAINT}"/>')
+        parts.append(f'<path d="M{LEFT} {y(count):.1f}H{WIDTH - RIGHT}" stroke="{GRID}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y(count) + 4:.1f}" text-anchor="end">{count:,}</text>')
     for count, left, right in zip(bars.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
@@ -54,8 +55,10 @@ def distribution_svg(exploration: Exploration, title: str) -> str:
         parts.append(f'<text x="{x(tick):.1f}" y="{y(0) + 19:.1f}" text-anchor="middle">{tick:g}</text>')
     # labels stand on the outer side of their lines' upper ends, below those of lines that lie further out
     marks.sort(key=lambda mark: x(mark[0]) if _has_room(x(mark[0])) else 2 * WIDTH - x(mark[0]))
+    looks = marks_of([name for _, name in marks])
     for line, (performance, name) in enumerate(marks):
-        parts += _mark(x(performance), TOP + LABEL_HEIGHT * line, y(0), f"{name} {significant(performance)}")
+        label = f"{name} {significant(performance)}"
+        parts += _mark(looks[name], x(performance), TOP + LABEL_HEIGHT * line, y(0), label)
     middle = (LEFT + WIDTH - RIGHT) / 2
     axis = f"performance, {exploration.reference} = 1 (logarithmic)"
     parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 14}" text-anchor="middle">{escape(axis)}</text>')
@@ -100,11 +103,13 @@ def _has_room(x: float) -> bool:
     return x < WIDTH - RIGHT - LABEL_WIDTH
 
 
-def _mark(x: float, y: float, bottom: float, label: str) -> list[str]:
+def _mark(look: Mark, x: float, y: float, bottom: float, label: str) -> list[str]:
     """A vertical line with its label beside its upper end, on the side that has room."""
     anchor = f'x="{x + 5:.1f}"' if _has_room(x) else f'x="{x - 5:.1f}" text-anchor="end"'
     halo = 'stroke="#ffffff" stroke-width="3" paint-order="stroke"'
+    dash = " ".join(f"{2 * length:g}" for length in look.dash)
     return [
-        f'<path d="M{x:.1f} {y - 10:.1f}V{bottom:.1f}" stroke="{MARK}" stroke-width="1.5" stroke-dasharray="4 3"/>',
-        f'<text {anchor} y="{y:.1f}" fill="{MARK}" {halo}>{escape(label)}</text>',
+        f'<path d="M{x:.1f} {y - 10:.1f}V{bottom:.1f}" stroke="{look.colour}" stroke-width="2" '
+        f'stroke-dasharray="{dash or "none"}"/>',
+        f'<text {anchor} y="{y:.1f}" fill="{INK}" {halo}>{escape(label)}</text>',
     ]

@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hypar_exp.reporting.chart_forms import scale_axis
+from hypar_exp.reporting.palette import FAINT, STRATEGIES
+from hypar_exp.reporting.sweep_table import Column, column_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-WIDE_RANGE = 20.0
-"""Values that differ by more than this factor are drawn on a logarithmic scale."""
-FRONT, OTHER, OUTSIDE = "#1f4e79", "#8fb3d1", "#b0b0b0"
+FRONT, OTHER, OUTSIDE = STRATEGIES["hypar"].colour, STRATEGIES["dp"].colour, FAINT
 
 
 @dataclass(frozen=True)
@@ -43,30 +46,44 @@ def search_png(
         title: above it.
     """
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
-        figure = Figure(figsize=(8.0, 5.2), layout="constrained", dpi=120)
-        figure.suptitle(textwrap.fill(title, 80), fontsize=12)
-        plot = figure.add_subplot()
-        if len(objectives) == 1:
-            _best_so_far(plot, points, objectives[0], min if directions[0] == "minimize" else max)
-        else:
-            _front(plot, points, objectives, directions)
-        if bounds:
-            words = ", ".join(f"{text} at most {bound:g}" for text, bound in bounds.items())
-            plot.set_title(words, fontsize=9, color="#555555")
-        plot.grid(alpha=0.25, which="both")
-        for side in ("top", "right"):
-            plot.spines[side].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
         picture = io.BytesIO()
-        figure.savefig(picture, format="png")
+        search_figure(points, objectives, directions, bounds, title).savefig(picture, format="png")
         return picture.getvalue()
 
 
-def _front(plot: Axes, points: Sequence[Point], objectives: Sequence[str], directions: Sequence[str]) -> None:
-    x_name, y_name = objectives[:2]
+def search_figure(
+    points: Sequence[Point],
+    objectives: Sequence[str],
+    directions: Sequence[str],
+    bounds: Mapping[str, float],
+    title: str,
+) -> Figure:
+    """What `search_png` makes a file of."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 5.2), layout="constrained", dpi=120)
+    figure.suptitle(textwrap.fill(title, 80), fontsize=12)
+    plot = figure.add_subplot()
+    columns = [column_of(objective) for objective in objectives]
+    if len(objectives) == 1:
+        _best_so_far(plot, points, columns[0], min if directions[0] == "minimize" else max)
+    else:
+        _front(plot, points, columns, directions)
+    if bounds:
+        of = {text: column_of(text) for text in bounds}
+        words = ", ".join(f"{of[text].title} at most {of[text].tick(bound)}" for text, bound in bounds.items())
+        plot.set_title(words, fontsize=9, color="#555555")
+    plot.grid(alpha=0.25)
+    for side in ("top", "right"):
+        plot.spines[side].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _front(plot: Axes, points: Sequence[Point], columns: Sequence[Column], directions: Sequence[str]) -> None:
+    across, up = columns[:2]
     groups = {
         "above a bound": ([point for point in points if not point.within_bounds], OUTSIDE, "x"),
         "trial": ([point for point in points if point.within_bounds and not point.on_front], OTHER, "o"),
@@ -81,17 +98,13 @@ def _front(plot: Axes, points: Sequence[Point], objectives: Sequence[str], direc
         plot.step(x, y, where=where, color=FRONT, linewidth=1.0, alpha=0.6)  # type: ignore[arg-type]
         plot.scatter(x, y, s=36, color=FRONT, label=f"Pareto front ({len(front)})", zorder=3)
     better = {"minimize": "less is better", "maximize": "more is better"}
-    plot.set_xlabel(f"{x_name} ({better[directions[0]]})")
-    plot.set_ylabel(f"{y_name} ({better[directions[1]]})")
-    for axis, values in (
-        (plot.set_xscale, [p.values[0] for p in points]),
-        (plot.set_yscale, [p.values[1] for p in points]),
-    ):
-        if _is_wide(values):
-            axis("log")
+    plot.set_xlabel(f"{across.title} ({better[directions[0]]})")
+    plot.set_ylabel(textwrap.fill(f"{up.title} ({better[directions[1]]})", 50))
+    scale_axis(plot, "x", across, [point.values[0] for point in points])
+    scale_axis(plot, "y", up, [point.values[1] for point in points])
 
 
-def _best_so_far(plot: Axes, points: Sequence[Point], objective: str, best: Callable[[float, float], float]) -> None:
+def _best_so_far(plot: Axes, points: Sequence[Point], column: Column, best: Callable[[float, float], float]) -> None:
     within = [(at, point.values[0]) for at, point in enumerate(points, 1) if point.within_bounds]
     outside = [(at, point.values[0]) for at, point in enumerate(points, 1) if not point.within_bounds]
     if outside:
@@ -102,14 +115,9 @@ def _best_so_far(plot: Axes, points: Sequence[Point], objective: str, best: Call
         plot.scatter(places, values, s=22, color=OTHER, label="trial")
         plot.step(places, list(itertools.accumulate(values, best)), where="post", color=FRONT, label="best so far")
     plot.set_xlabel("trial")
-    plot.set_ylabel(objective)
-    if _is_wide([point.values[0] for point in points]):
-        plot.set_yscale("log")
+    plot.set_ylabel(column.title)
+    scale_axis(plot, "y", column, [point.values[0] for point in points])
 
 
 def _columns(points: Sequence[Point]) -> tuple[list[float], list[float]]:
     return [point.values[0] for point in points], [point.values[1] for point in points]
-
-
-def _is_wide(values: Sequence[float]) -> bool:
-    return min(values) > 0 and max(values) / min(values) > WIDE_RANGE

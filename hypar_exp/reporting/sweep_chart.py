@@ -1,219 +1,166 @@
 """A picture of many runs, in a form that follows from the axes they are swept over.
 
 One axis of numbers is a line, one of names bars; two of names are grouped bars, two of numbers a heat map, one of each
-a line for every name. A third axis makes a panel for each of its values.
+a line for every name. A third axis makes a panel for each of its values; swept objectives make a panel for each of the
+numbers that they make least. Panels of one number share its scale.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row
+from hypar_exp.reporting.chart_forms import SERIES_BY_NATURE, AxisValues, Draw, bars, heat_map, is_numeric, lines, named
+from hypar_exp.reporting.palette import INK
+from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-AxisValues = Mapping[str, Sequence[str]]
-"""Key -> values, in order."""
-MOST_PANELS, MOST_SERIES, MOST_NUMBERED_CELLS = 12, 12, 120
-SERIES_BY_NATURE = "strategy"
-"""What people compare side by side."""
-WIDE_RANGE = 20.0
-"""Values that differ by more than this factor are drawn on a logarithmic scale."""
-COLOURS = (
-    "#1f4e79", "#e07b39", "#5b9f6d", "#b04a5a", "#8c7bb5", "#c9a227",
-    "#4fb0c6", "#7f7f7f", "#2d6a4f", "#d291bc", "#a0522d", "#3d5a80",
-)  # fmt: skip
+MOST_PANELS, MOST_SERIES = 12, 12
+OBJECTIVE = "objective"
+MADE_LEAST = {"communication": "communication_bytes", "time": "step_time_s", "energy": "step_energy_j"}
+"""Objective -> the number that it makes least."""
+_BY_KEY = {column.key: column for column in COLUMNS}
 
 
-def chart_png(axes: AxisValues, rows: Sequence[Row], title: str, column: Column | None = None) -> bytes | None:
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    rows: Sequence[Row]
+    column: Column
+
+
+def chart_png(
+    axes: AxisValues, rows: Sequence[Row], title: str, column: Column | None = None, objective: str | None = None
+) -> bytes | None:
+    """`chart` as a PNG file; None where there is none."""
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
+        figure = chart(axes, rows, title, column, objective)
+        if figure is None:
+            return None
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png")
+        return picture.getvalue()
+
+
+def chart(
+    axes: AxisValues, rows: Sequence[Row], title: str, column: Column | None = None, objective: str | None = None
+) -> Figure | None:
     """The picture of one number of the runs.
 
     Args:
         axes: the swept axes; those of one value play no part.
         rows: the runs; those without the number are left out.
         title: above it.
-        column: the number; None for the optimality gap where all runs have one, the speedup where the strategy is
-            swept and all runs have a baseline, and the step time else.
+        column: the number; None for what the runs were made to find out: what their objectives make least where these
+            were chosen, the optimality gap where all runs have one, the speedup where the strategy is swept and all
+            runs have a baseline, and the step time else.
+        objective: the objective that was chosen for all runs; None for none.
 
     Returns:
         None where there is nothing to draw, or more than a picture can hold (four axes, or too many panels or series).
     """
     swept = {key: list(values) for key, values in axes.items() if len(values) > 1}
-    if column is None:
-        column = _main_column(swept, [row for row in rows if row.metrics])
-    rows = [row for row in rows if column.key in row.metrics]
-    panel_axis = _panel_axis(swept) if len(swept) == 3 else None
-    inner = [key for key in swept if key != panel_axis]
-    panels = swept[panel_axis] if panel_axis else [""]
+    rows = [row for row in rows if row.metrics]
+    if column is None and len(swept) <= 2 and set(MADE_LEAST).intersection(swept.get(OBJECTIVE, ())):
+        columns = [_BY_KEY[MADE_LEAST[name]] for name in swept[OBJECTIVE] if name in MADE_LEAST]
+        panels = [_Panel(named(each), _having(rows, each), each) for each in columns]
+        inner = list(swept)
+    else:
+        column = column or _main_column(swept, rows, objective)
+        panel_axis = _panel_axis(swept) if len(swept) == 3 else None
+        panels = _panels(swept, rows, column, panel_axis)
+        inner = [key for key in swept if key != panel_axis]
     draw = _form(swept, inner)
-    if not rows or draw is None or len(panels) > MOST_PANELS:
+    if draw is None or not any(panel.rows for panel in panels) or len(panels) > MOST_PANELS:
         return None
-    from matplotlib import rc_context
+    return _figure(panels, {key: swept[key] for key in inner}, draw, title)
+
+
+def _panels(swept: AxisValues, rows: Sequence[Row], column: Column, axis: str | None) -> list[_Panel]:
+    rows = _having(rows, column)
+    if axis is None:
+        return [_Panel("", rows, column)]
+    head = axis_heads(list(swept))[axis]
+    return [
+        _Panel(f"{head} {axis_value(axis, value)}", [row for row in rows if row.axes[axis] == value], column)
+        for value in swept[axis]
+    ]
+
+
+def _having(rows: Sequence[Row], column: Column) -> list[Row]:
+    return [row for row in rows if column.key in row.metrics]
+
+
+def _figure(panels: Sequence[_Panel], axes: AxisValues, draw: Draw, title: str) -> Figure:
     from matplotlib.figure import Figure
 
-    with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
-        across = min(len(panels), 3)
-        down = math.ceil(len(panels) / across)
-        width = 8.0 if across == 1 else 4.6 * across
-        figure = Figure(figsize=(width, 4.6 if down == 1 else 3.2 * down), layout="constrained", dpi=120)
-        figure.suptitle(f"{title}: {_named(column)}", fontsize=12)
-        for at, value in enumerate(panels):
-            plot = figure.add_subplot(down, across, at + 1)
-            within = [row for row in rows if not panel_axis or row.axes[panel_axis] == value]
-            draw(plot, within, {key: swept[key] for key in inner}, column)
-            if panel_axis:
-                plot.set_title(f"{panel_axis}={value}", fontsize=10)
-        legend_of = figure.axes[0]
-        handles, labels = legend_of.get_legend_handles_labels()
-        if handles:
-            figure.legend(
-                handles, labels, loc="outside lower center", ncols=min(len(labels), 6), frameon=False, fontsize=9,
-                title=legend_of.get_gid(),
-            )  # fmt: skip
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png")
-        return picture.getvalue()
+    across = min(len(panels), 3)
+    down = math.ceil(len(panels) / across)
+    width = 8.0 if across == 1 else 4.6 * across
+    one_number = len({panel.column.key for panel in panels}) == 1
+    figure = Figure(figsize=(width, 4.6 if down == 1 else 3.2 * down), layout="constrained", dpi=120)
+    figure.suptitle(f"{title}: {named(panels[0].column)}" if one_number else title, fontsize=12, color=INK)
+    plots = figure.subplots(down, across, sharex=True, sharey=one_number, squeeze=False).flatten().tolist()
+    for plot in plots[len(panels) :]:
+        plot.remove()
+    for at, (plot, panel) in enumerate(zip(plots, panels, strict=False)):
+        scaled_by = [row for other in panels for row in other.rows if other.column is panel.column]
+        draw(plot, panel.rows, axes, panel.column, scaled_by)
+        plot.set_title(panel.title, fontsize=10)
+        lowest = at + across >= len(panels)
+        plot.tick_params(labelbottom=lowest)
+        if not lowest:
+            plot.set_xlabel("")
+        if at % across and one_number:
+            plot.set_ylabel("")
+    _legend(figure, plots[0])
+    return figure
 
 
-Draw = Callable[["Axes", Sequence[Row], AxisValues, Column], None]
+def _legend(figure: Figure, plot: Any) -> None:
+    """The names of the series below all panels, or the scale of their colours beside them."""
+    images = [image for axes in figure.axes for image in axes.images]
+    if images:
+        figure.colorbar(images[0], ax=figure.axes, label=plot.images[0].get_label(), format=plot.images[0].ticks)
+    handles, labels = plot.get_legend_handles_labels()
+    if handles:
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=min(len(labels), 6), frameon=False, fontsize=9,
+            title=plot.get_gid(), handlelength=3.2,
+        )  # fmt: skip
 
 
 def _form(swept: AxisValues, inner: Sequence[str]) -> Draw | None:
-    numeric = [_is_numeric(swept[key]) for key in inner]
+    numeric = [is_numeric(swept[key]) for key in inner]
     if len(inner) == 1:
-        return _lines if numeric[0] else _bars
+        return lines if numeric[0] else bars
     if len(inner) != 2:
         return None
     if all(numeric):
-        return _heat_map
+        return heat_map
     series = min((len(swept[key]) for key, number in zip(inner, numeric, strict=True) if not number), default=0)
     if series > MOST_SERIES:
         return None
-    return _lines if any(numeric) else _bars
+    return lines if any(numeric) else bars
 
 
-def _lines(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) -> None:
-    """A line over the axis of numbers, for each value of the other axis if there is one."""
-    x_axis = next(key for key, values in axes.items() if _is_numeric(values))
-    series_axis = next((key for key in axes if key != x_axis), None)
-    for at, name in enumerate(axes[series_axis] if series_axis else [None]):
-        points = sorted(
-            (float(row.axes[x_axis]), row.metrics[column.key])
-            for row in rows
-            if series_axis is None or row.axes[series_axis] == name
-        )
-        if points:
-            x, y = zip(*points, strict=True)
-            plot.plot(x, y, marker="o", markersize=4, color=COLOURS[at % len(COLOURS)], label=name)
-    ticks = sorted(float(value) for value in axes[x_axis])
-    if ticks[0] > 0 and ticks[-1] / ticks[0] > WIDE_RANGE:
-        plot.set_xscale("log")
-    elif len(ticks) <= 12:
-        plot.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    plot.set_xlabel(x_axis)
-    _finish(plot, rows, column, series_axis, from_zero=False)
-
-
-def _bars(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) -> None:
-    """Bars, in groups where there are two axes: the longer one makes the groups, but a strategy is a colour."""
-    group_axis = max(axes, key=lambda key: (key != SERIES_BY_NATURE, len(axes[key])))
-    series_axis = next((key for key in axes if key != group_axis), None)
-    groups, series = axes[group_axis], axes[series_axis] if series_axis else [None]
-    width = 0.8 / len(series)
-    bottom = 1.0 if column.unit is None and _is_wide(rows, column) else 0.0  # no ratio is 0 on a logarithmic scale
-    for at, name in enumerate(series):
-        chosen = {row.axes[group_axis]: row.metrics[column.key] for row in rows
-                  if series_axis is None or row.axes[series_axis] == name}  # fmt: skip
-        places = [place for place, group in enumerate(groups) if group in chosen]
-        x = [place + (at - (len(series) - 1) / 2) * width for place in places]
-        heights = [chosen[groups[place]] - bottom for place in places]
-        plot.bar(x, heights, width, bottom, color=COLOURS[at % len(COLOURS)], label=name)
-    slant = sum(map(len, groups)) > 60
-    plot.set_xticks(range(len(groups)), groups, rotation=40 if slant else 0, ha="right" if slant else "center")
-    plot.set_xlabel(group_axis)
-    _finish(plot, rows, column, series_axis, from_zero=True)
-
-
-def _heat_map(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column) -> None:
-    """A cell for each pair of numbers, the first axis to the right."""
-    import numpy as np
-    from matplotlib.colors import LogNorm
-
-    (x_axis, x_values), (y_axis, y_values) = ((key, sorted(values, key=float)) for key, values in axes.items())
-    cells = np.full((len(y_values), len(x_values)), np.nan)
-    for row in rows:
-        cells[y_values.index(row.axes[y_axis]), x_values.index(row.axes[x_axis])] = row.metrics[column.key]
-    wide = _is_wide(rows, column)
-    image = plot.imshow(cells, origin="lower", aspect="auto", cmap="viridis", norm=LogNorm() if wide else None)
-    plot.figure.colorbar(image, ax=plot, label=_named(column), format=lambda value, _: _tick(column, value))
-    plot.set_xticks(range(len(x_values)), x_values)
-    plot.set_yticks(range(len(y_values)), y_values)
-    plot.set_xlabel(x_axis)
-    plot.set_ylabel(y_axis)
-    if cells.size <= MOST_NUMBERED_CELLS:
-        for (y, x), value in np.ndenumerate(cells):
-            if not np.isnan(value):
-                dark = float(image.norm(float(value))) < 0.6  # type: ignore[arg-type]
-                words = column.shown(value).removesuffix(" %")
-                plot.text(x, y, words, ha="center", va="center", fontsize=8, color="white" if dark else "black")
-
-
-def _finish(plot: Axes, rows: Sequence[Row], column: Column, series_axis: str | None, *, from_zero: bool) -> None:
-    if _is_wide(rows, column):
-        from matplotlib.ticker import LogLocator, NullFormatter
-
-        plot.set_yscale("log")
-        plot.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        plot.yaxis.set_minor_formatter(NullFormatter())
-    elif from_zero:
-        plot.set_ylim(bottom=0)
-    if column.unit is None:
-        plot.axhline(1.0, color="#555555", linewidth=0.8, linestyle=":")
-    plot.yaxis.set_major_formatter(lambda value, _: _tick(column, value))
-    plot.grid(axis="y", alpha=0.3)
-    plot.set_axisbelow(True)
-    plot.set_ylabel(_named(column))
-    plot.set_gid(series_axis)
-    for side in ("top", "right"):
-        plot.spines[side].set_visible(False)
-
-
-def _main_column(swept: AxisValues, rows: Sequence[Row]) -> Column:
-    by_key = {column.key: column for column in COLUMNS}
+def _main_column(swept: AxisValues, rows: Sequence[Row], objective: str | None) -> Column:
     if rows and all("optimality_gap" in row.metrics for row in rows):
-        return by_key["optimality_gap"]
+        return _BY_KEY["optimality_gap"]
+    if objective in MADE_LEAST:
+        return _BY_KEY[MADE_LEAST[objective]]
     compared = "strategy" in swept and all("speedup" in row.metrics for row in rows)
-    return by_key["speedup" if compared else "step_time_s"]
+    return _BY_KEY["speedup" if compared else "step_time_s"]
 
 
 def _panel_axis(swept: AxisValues) -> str:
     """Of three axes the one to make panels of: names before numbers, then the one with most values that fit."""
     fitting = [key for key in swept if len(swept[key]) <= MOST_PANELS] or list(swept)
-    return max(fitting, key=lambda key: (key != SERIES_BY_NATURE, not _is_numeric(swept[key]), len(swept[key])))
-
-
-def _is_wide(rows: Sequence[Row], column: Column) -> bool:
-    values = [row.metrics[column.key] for row in rows]
-    return min(values, default=0) > 0 and max(values) / min(values) > WIDE_RANGE
-
-
-def _is_numeric(values: Sequence[str]) -> bool:
-    try:
-        return all(math.isfinite(float(value)) for value in values)
-    except ValueError:
-        return False
-
-
-def _tick(column: Column, value: float) -> str:
-    """A round number of an axis, without the zeros that a table's column needs."""
-    number, _, unit = column.shown(value).removesuffix("x").partition(" ")
-    number = number.rstrip("0").rstrip(".") if "." in number else number
-    return f"{number} {unit}" if unit else f"{number}x"
-
-
-def _named(column: Column) -> str:
-    return f"{column.title} over the baseline" if column in COLUMNS and column.unit is None else column.title
+    return max(fitting, key=lambda key: (key not in SERIES_BY_NATURE, not is_numeric(swept[key]), len(swept[key])))

@@ -44,6 +44,11 @@ class Column:
             return percent(value)
         return f"{significant(value)}x" if self.unit is None else quantity(value, self.unit)
 
+    def tick(self, value: float) -> str:
+        """A value on an axis, without the zeros that a column of a table needs."""
+        words = without_zeros(self.shown(value).removesuffix("x"))
+        return f"{words}x" if self.unit is None else words
+
 
 COLUMNS = (
     Column("step_time_s", "step time", "s", short="time"),
@@ -59,9 +64,9 @@ FIRST_TO_GO = ("memory_per_accelerator_bytes", "energy_efficiency", "communicati
 
 
 def column_of(metric: str) -> Column:
-    """The column of any metric; the end of its name tells its unit."""
+    """The column of any metric, or product of metrics; the end of a metric's name tells its unit."""
     known = {column.key: column for column in COLUMNS}
-    unit = next((unit for end, unit in UNIT_ENDS.items() if metric.endswith(end)), "")
+    unit = next((unit for end, unit in UNIT_ENDS.items() if metric.endswith(end) and "*" not in metric), "")
     return known.get(metric, Column(metric, metric, unit, more_is_better=metric.startswith("samples_per")))
 
 
@@ -72,6 +77,12 @@ class Row:
     axes: Mapping[str, str]
     metrics: Mapping[str, float]
     trouble: str = ""
+
+
+def without_zeros(words: str) -> str:
+    """`3.20 GB` as `3.2 GB`."""
+    number, space, unit = words.partition(" ")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
 
 
 def best_of(rows: Sequence[Row], column: Column) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from hypar_exp.experiments.run_record import source, source_tags
 from hypar_exp.reporting.page.sweep_page import sweep_page
-from hypar_exp.reporting.sweep_chart import chart_png
+from hypar_exp.reporting.sweep_chart import OBJECTIVE, chart_png
 from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.outcome import Outcome
@@ -158,7 +158,8 @@ class View:
     def pictures(self, results: SweepResults, title: str) -> dict[str, Maker]:
         """Pictures, where there can be one: file name -> what makes it."""
         axes = {axis.key: axis.values for axis in results.grid.swept}
+        shared = {axis.key: axis.values[0] for axis in results.grid.axes if len(axis.values) == 1}
         return {
-            "sweep.png": lambda: chart_png(axes, results.rows, title),
+            "sweep.png": lambda: chart_png(axes, results.rows, title, objective=shared.get(OBJECTIVE)),
             "sweep.html": lambda: sweep_page(title, results.axes, results.rows),
         }

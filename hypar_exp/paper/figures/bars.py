@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from hypar_exp.paper.comparison import Compared
 from hypar_exp.paper.evidence import GMEAN, Evidence
-from hypar_exp.paper.figures.style import COLOURS, DARK, PUBLISHED, light_grid, new_figure, printed_name
+from hypar_exp.paper.figures.style import MARKS, PUBLISHED, light_grid, new_figure, printed_name
+from hypar_exp.reporting.palette import INK, Mark
 from hypar_exp.units import significant
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def grouped_bars(
             for at, group in enumerate(groups):
                 row = by_labels.get((group, name))
                 height = 1.0 if row is None and name == constant else float(row.ours) if row is not None else 0.0
-                style = _Style(width, COLOURS[name], printed_name(name) if at == 0 else None, top)
+                style = _Style(width, MARKS[name], printed_name(name) if at == 0 else None, top)
                 _bar(axes, at + offset, height, row, style)
         axes.scatter([], [], s=22, label="published", **PUBLISHED)  # type: ignore[arg-type]
         axes.set_xticks(range(len(groups)), [group_names(group) for group in groups])
@@ -71,7 +72,7 @@ def grouped_bars(
 @dataclass(frozen=True)
 class _Style:
     width: float
-    colour: str
+    mark: Mark
     label: str | None
     """In the legend; None for all bars of a series but the first."""
     top: float
@@ -85,8 +86,9 @@ def _bar(axes: Axes, x: float, height: float, row: Compared | None, style: _Styl
         x,
         min(height, style.top),
         style.width * 0.94,
-        color=style.colour,
-        edgecolor="#333333",
+        color=style.mark.colour,
+        edgecolor=style.mark.ink,
+        hatch=style.mark.hatch,
         linewidth=0.4,
         label=style.label,
     )
@@ -104,7 +106,8 @@ def _bar(axes: Axes, x: float, height: float, row: Compared | None, style: _Styl
         va="top" if cut_off else "bottom",
         rotation=90,
         fontsize=7,
-        color="white" if cut_off and style.colour == DARK else "#111111",
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8} if cut_off else None,
     )
     if published is not None and published.number is not None and published.number < style.top:
         axes.scatter([x], [published.number], s=16, clip_on=False, **PUBLISHED)  # type: ignore[arg-type]

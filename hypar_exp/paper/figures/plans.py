@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypar_exp.paper.comparison import Compared
 from hypar_exp.paper.evidence import Evidence
-from hypar_exp.paper.figures.style import COLOURS, new_figure, printed_name
+from hypar_exp.paper.figures.style import MARKS, new_figure, printed_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ LINES = (("sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a"), ("vgg_b", "
 GAP = 2.2  # dots' widths between two plans
 MP = "1"
 SIZE = 105
-FILLED, PRINTED, WRONG = COLOURS["hypar"], COLOURS["mp"], "#cc3311"
+FILLED, PRINTED, WRONG = MARKS["hypar"].colour, MARKS["mp"].colour, "#cc3311"
 
 
 def draw_plans(rows: Sequence[Compared], evidence: Evidence) -> Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypar_exp.paper.comparison import Compared
 from hypar_exp.paper.evidence import Evidence
-from hypar_exp.paper.figures.style import COLOURS, PUBLISHED, light_grid, new_figure, printed_name
+from hypar_exp.paper.figures.style import MARKS, PUBLISHED, halo, light_grid, new_figure, printed_name
 from hypar_exp.units import significant
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STRATEGIES = ("hypar", "dp")
-LINE_STYLES = {"hypar": "-", "dp": "--"}
-LINE_COLOURS = {"hypar": "#0b5394", "dp": "#3b8dc4"}
 WIDTH = 0.4
 
 
@@ -41,21 +39,24 @@ def _panel(gains: Axes, rows: Sequence[Compared], network: str) -> None:
         xs = [at + (place - 0.5) * WIDTH for at in range(len(counts))]
         heights = [float(row.ours) for row in bars]
         label = f"{printed_name(strategy)}: gain"
-        gains.bar(xs, heights, WIDTH * 0.94, color=COLOURS[strategy], edgecolor="#333333", linewidth=0.4, label=label)
+        mark = MARKS[strategy]
+        gains.bar(xs, heights, WIDTH * 0.94, color=mark.colour, edgecolor=mark.ink, linewidth=0.4, label=label)
         for x, height in zip(xs, heights, strict=True):
-            gains.annotate(
-                significant(height), (x, height), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=6
-            )
+            amounts.annotate(  # whose axes lie above the bars', so that no line covers a label
+                significant(height), (x, height), xycoords=gains.transData, xytext=(5 * place, 6),
+                textcoords="offset points", ha="center", fontsize=6, zorder=6, path_effects=halo(),
+            )  # fmt: skip
         _markers(gains, xs, bars)
         line = [row for row in rows if row.labels[2] == f"{strategy} GB"]
         amounts.plot(
             range(len(counts)),
             [float(row.ours) for row in line],
-            LINE_STYLES[strategy],
-            color=LINE_COLOURS[strategy],
-            marker="o",
-            markersize=3,
-            linewidth=1.3,
+            linestyle=mark.line_style,
+            color=mark.colour,
+            marker=mark.marker,
+            markersize=4,
+            linewidth=1.6,
+            path_effects=halo(),
             label=f"{printed_name(strategy)}: communication",
         )
         _markers(amounts, list(range(len(counts))), line)

@@ -1,25 +1,25 @@
-"""What all figures share: colours that colour-blind readers can tell apart, sizes, and how a figure is saved."""
+"""What all figures share: how each series looks, what it is called, sizes, and how a figure is saved."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
 
+from hypar_exp.reporting.palette import STRATEGIES, marks_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patheffects import AbstractPathEffect
 
-DARK = "#0b5394"
-COLOURS = {
-    "mp": "#e69f00",
-    "dp": "#8fc7ea",
-    "hypar": DARK,
-    "torus": "#8fc7ea",
-    "htree": DARK,
-    "performance": DARK,
-    "energy efficiency": "#e69f00",
+MARKS = {
+    **STRATEGIES,
+    "htree": STRATEGIES["hypar"],  # figure 12 compares HyPar with itself on another topology
+    "torus": marks_of(["torus"])["torus"],
+    "performance": STRATEGIES["hypar"],
+    "energy efficiency": marks_of(["energy efficiency"])["energy efficiency"],
 }
-"""Of Okabe and Ito's palette, apart in lightness too, so that they stay apart in grey."""
+"""How each series of a figure looks."""
 PUBLISHED = {"marker": "D", "facecolor": "white", "edgecolor": "#111111", "linewidth": 1.0, "zorder": 5}
 """The marker of published values."""
 PRINTED_NAMES = {
@@ -68,6 +68,13 @@ def light_grid(axes: Axes) -> None:
     """Faint horizontal lines behind the bars."""
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def halo() -> list[AbstractPathEffect]:
+    """White around a line or a text, which stays readable on whatever is below it."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=2.5, foreground="white"), Normal()]
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

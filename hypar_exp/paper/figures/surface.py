@@ -10,15 +10,12 @@ import numpy as np
 from hypar_exp.paper.comparison import Compared
 from hypar_exp.paper.evidence import Evidence, Surface
 from hypar_exp.paper.figures.style import new_figure
+from hypar_exp.reporting.palette import COLOUR_MAP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-
-COLOUR_MAP = "cividis"
-"""The same for readers with and without colour vision, and it prints in grey."""
-
 
 FACE: dict[str, Any] = {"facecolor": "white", "edgecolor": "#111111", "linewidth": 1.0}
 MARKERS = (("D", 46), ("*", 130))

@@ -1,9 +1,9 @@
 // A sweep's runs: a table to sort and filter, and any number against any other with its Pareto front.
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31"];
-const SHAPES = [
-  "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", "M-4.5,-4.5h9v9h-9z", "M0,-6L5.5,4.5H-5.5z", "M0,-6L6,0L0,6L-6,0z",
-  "M0,6L5.5,-4.5H-5.5z", "M-5,-2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
-];
+const SHAPES = {  // by matplotlib's letters
+  o: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", s: "M-4.5,-4.5h9v9h-9z", "^": "M0,-6L5.5,4.5H-5.5z", v: "M0,6L5.5,-4.5H-5.5z",
+  D: "M0,-6L6,0L0,6L-6,0z", P: "M-5,-2h3v-3h4v3h3v4h-3v3h-4v-3h-3z", X: "M-5,-3l2,-2l3,3l3,-3l2,2l-3,3l3,3l-2,2l-3,-3l-3,3l-2,-2l3,-3z",
+  "*": "M0,-6.5L1.8,-2.2L6.4,-2L2.8,1L4,5.5L0,3L-4,5.5L-2.8,1L-6.4,-2L-1.8,-2.2z",
+};
 
 class SweepPage {
   constructor(page) {
@@ -89,6 +89,7 @@ class SweepPage {
     const picture = document.getElementById("picture");
     if (!points.length) { picture.replaceChildren("nothing to draw"); return; }
     const names = [...new Set(points.map(point => point.name))];
+    const look = name => this.page.looks[this.page.look_of[by]?.[name] ?? 0];
     const [left, top, width, height] = [76, 12, 620, 360];
     const scale = (values, from, to) => {
       const f = log ? Math.log10 : value => value, low = f(Math.min(...values)), high = f(Math.max(...values)), pad = (high - low || Math.abs(high) || 1) * 0.05;
@@ -106,10 +107,10 @@ class SweepPage {
       parts.push(`<polyline points="${line}" fill="none" stroke="#999" stroke-dasharray="4 3" id="front"/>`);
     }
     points.forEach(point => {
-      const which = names.indexOf(point.name);
-      parts.push(`<path class="point" d="${SHAPES[which % SHAPES.length]}" transform="translate(${x.at(point.x)},${y.at(point.y)})" fill="${COLOURS[which % COLOURS.length]}" fill-opacity=".8"/>`);
+      const [colour, marker] = look(point.name);
+      parts.push(`<path class="point" d="${SHAPES[marker]}" transform="translate(${x.at(point.x)},${y.at(point.y)})" fill="${colour}" fill-opacity=".8"/>`);
     });
-    names.slice(0, 16).forEach((name, at) => parts.push(`<path d="${SHAPES[at % SHAPES.length]}" transform="translate(${left + width + 20},${top + 12 + 20 * at})" fill="${COLOURS[at % COLOURS.length]}"/><text x="${left + width + 32}" y="${top + 16 + 20 * at}" class="name"></text>`));
+    names.slice(0, 16).forEach((name, at) => parts.push(`<path d="${SHAPES[look(name)[1]]}" transform="translate(${left + width + 20},${top + 12 + 20 * at})" fill="${look(name)[0]}"/><text x="${left + width + 32}" y="${top + 16 + 20 * at}" class="name"></text>`));
     picture.innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 ${top + height + 44}" width="900" font-size="12">${parts.join("")}</svg>`;
     picture.querySelector(".x").textContent = title(across);
     picture.querySelector(".y").textContent = title(up);
