@@ -1,6 +1,7 @@
 """Planners of pipelines: which units each stage has, on how many accelerators, in how many replicas."""
 
 from hypar_exp.planning.pipelines.balanced import Balanced, GPipe
+from hypar_exp.planning.pipelines.dapple import Dapple
 from hypar_exp.planning.pipelines.pipedream import PipeDream
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
@@ -8,6 +9,7 @@ from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
 __all__ = [
     "Balanced",
     "Cluster",
+    "Dapple",
     "GPipe",
     "PipeDream",
     "PipelinePlanner",
