@@ -7,6 +7,7 @@ import gc
 gc.disable()  # until the first job: imports make no garbage, and looking for it takes a tenth of the start-up
 
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import hydra
 from omegaconf import DictConfig
 
 from hypar_exp.cli.arguments import overrides_first, version
+from hypar_exp.cli.completion import completed_file_names
 from hypar_exp.cli.endings import job_errors, run_command
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.job import register
 from hypar_exp.experiments.record import Origin
-from hypar_exp.experiments.run import run
+from hypar_exp.experiments.run import require_no_chdir, run
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.sweeps import PARENT
 from hypar_exp.tracking.secrets import hand_to_mlflow, take_passwords_out
@@ -39,6 +41,7 @@ def run_job(job: DictConfig) -> object:
     if "@" in str(job.get("tracking")):
         take_passwords_out(Path(hydra_node.runtime.output_dir) / str(hydra_node.output_subdir))
     with job_errors():
+        require_no_chdir(hydra_node)
         if PARENT in hydra_node.job.env_set:
             from hypar_exp.sweeps.job import run_sweep_job
 
@@ -91,6 +94,10 @@ def main() -> None:
     if sys.argv[1:2] and sys.argv[1] in COMMANDS:
         command = importlib.import_module(f"hypar_exp.cli.{sys.argv.pop(1)}")
         command.main()
+    file_names = completed_file_names(sys.argv[1:], os.environ.get("COMP_LINE", ""))
+    if file_names is not None:
+        print(file_names)
+        return
     if "--version" in sys.argv:
         print(version())
         return

@@ -9,9 +9,11 @@ from typing import Any
 
 import yaml
 
+from hypar_exp.cli.arguments import TAKE_A_VALUE
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.job import compose_recorder
 from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
+from hypar_exp.experiments.targets import PACKAGE
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.tracking.store import Store
 
@@ -29,9 +31,12 @@ def rerun_arguments(arguments: Sequence[str]) -> list[str]:
     Raises:
         UserError: there is no such run, or its configuration cannot be read.
     """
-    if not arguments or arguments[0].startswith("-") or "=" in arguments[0]:
+    words = [word for before, word in zip(["", *arguments], arguments, strict=False) if before not in TAKE_A_VALUE]
+    run_id = next((word for word in words if not word.startswith(("-", "~")) and "=" not in word), None)
+    if run_id is None:
         raise UserError(USAGE)
-    run_id, overrides = arguments[0], list(arguments[1:])
+    overrides = list(arguments)
+    overrides.remove(run_id)
     recorder = compose_recorder([override for override in overrides if override.lstrip("+").startswith("tracking")])
     if not isinstance(recorder, Store):
         raise UserError(f"tracking={recorder.name} keeps no runs to read; choose tracking=sqlite or tracking=server")
@@ -39,6 +44,11 @@ def rerun_arguments(arguments: Sequence[str]) -> list[str]:
     run = next((run for run in results.runs() if run.run_id == run_id), None)
     if run is None:
         raise UserError(f"there is no run {run_id} in this store; the MLflow UI and sweep.csv name runs by their id")
+    if run.tags.get("kind") == "sweep":
+        raise UserError(
+            f"run {run_id} is a sweep ({run.name}), not one configuration; rerun one of its runs, with -m and the axes "
+            "to sweep over again, or give the sweep's own command again"
+        )
     recorded: dict[str, Any] = yaml.safe_load(results.artifact(run, "config.yaml"))
     FOLDER.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{run_id}-", dir=FOLDER)).absolute()
@@ -48,7 +58,10 @@ def rerun_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def _primary(recorded: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """The recorded values as a primary configuration; a group that is chosen anew is in its defaults instead."""
+    """The recorded values as a primary configuration; a group that is chosen anew is in its defaults instead.
+
+    It may be somebody else's, so it calls classes of this package alone until the user trusts others with `trust=`.
+    """
     ours: dict[str, Any] = yaml.safe_load((CONF_DIR / "config.yaml").read_text(encoding="utf-8"))
     options = {
         group: option for entry in ours["defaults"] if isinstance(entry, dict) for group, option in entry.items()
@@ -57,4 +70,4 @@ def _primary(recorded: dict[str, Any], overrides: Sequence[str]) -> dict[str, An
     groups = {group: option for group, option in options.items() if group in chosen and group in recorded}
     values = {key: value for key, value in recorded.items() if key not in groups and key not in KNOBS_OF_THE_COMMAND}
     defaults = ["run", *({group: option} for group, option in groups.items()), "_self_"]
-    return {"defaults": defaults, **values, "hydra": ours["hydra"]}
+    return {"defaults": defaults, **values, "trust": PACKAGE, "hydra": ours["hydra"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -74,7 +75,7 @@ def _digests(key: str, text: str) -> Iterator[str]:
     """The digest of the file that a text names, if it names one; `of` may name one of the shipped networks."""
     if key == "_target_" or len(text) > 1000 or "\n" in text or "\0" in text:
         return
-    candidates = [Path(text)] if "." in text or "/" in text else []
+    candidates = [Path(text)] if "." in text or "/" in text or key == "path" else []
     candidates += [CONF_DIR / "network" / f"{text}.yaml"] if key == "of" else []
     for file in candidates:
         if file.is_file():
@@ -95,11 +96,16 @@ def _strategy_text(name: str) -> str | None:
     if not name.isidentifier() or not GlobalHydra.instance().is_initialized():
         return None
     sources = GlobalHydra.instance().config_loader().get_sources()
-    return _option_text(tuple(str(source.path) for source in sources if source.scheme() == "file"), name)
+    return option_text(tuple(str(source.path) for source in sources if source.scheme() == "file"), name)
 
 
 @cache
-def _option_text(folders: tuple[str, ...], name: str) -> str | None:
+def option_text(folders: tuple[str, ...], name: str) -> str | None:
+    """The option's file, and those of the options that it builds on."""
     files = [Path(folder) / "strategy" / f"{name}.yaml" for folder in folders]
     file = next((file for file in files if file.is_file()), None)
-    return None if file is None else json.dumps(file.read_text(encoding="utf-8"))
+    if file is None:
+        return None
+    text = file.read_text(encoding="utf-8")
+    bases = [str(base) for base in re.findall(r"^\s*-\s+(\w+)\s*(?:#.*)?$", text, re.MULTILINE)]
+    return json.dumps([text, *(option_text(folders, base) for base in bases if base not in ("_self_", name))])

@@ -52,6 +52,19 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     return result
 
 
+def require_no_chdir(hydra_node: DictConfig) -> None:
+    """Refuse to run in a folder of Hydra's: paths, the store's among them, are relative to where the user stands.
+
+    Raises:
+        UserError: `hydra.job.chdir=true`.
+    """
+    if hydra_node.job.chdir:
+        raise UserError(
+            "hydra.job.chdir must be false: paths in overrides, and the store's, are relative to where you stand; what "
+            "a run leaves is in its artifacts"
+        )
+
+
 def _show(job: Job, result: Result) -> None:
     console.show_plan(job.network, result.plan, title_of(job))
     baseline = None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)

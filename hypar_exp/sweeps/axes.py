@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,11 @@ class Axis:
 
     key: str
     values: tuple[str, ...]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The values as a person reads them."""
+        return tuple(map(_shown, self.values))
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,11 @@ def values_of_range(override: Override) -> int:
 
 
 def values_of(job: Iterable[str], keys: Sequence[str]) -> Mapping[str, str]:
-    """What a job's overrides say of some keys."""
+    """What a job's overrides say of some keys, as a person reads it."""
     told = dict(override.lstrip("+").split("=", 1) for override in job)
-    return {key.lstrip("+"): told[key.lstrip("+")] for key in keys}
+    return {key.lstrip("+"): _shown(told[key.lstrip("+")]) for key in keys}
+
+
+def _shown(value: str) -> str:
+    """A value without the backslashes that Hydra's grammar needs in `http\\://host`; a quoted one as it is."""
+    return value if value[:1] in ("'", '"') else re.sub(r"\\([\\()\[\]{}:=, \t])", r"\1", value)

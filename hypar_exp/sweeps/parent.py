@@ -83,7 +83,7 @@ def opening(grid: Grid, preset: str | None, folder: str) -> RunRecord:
         status=RunStatus.RUNNING,
         start_time_ms=now_ms(),
         end_time_ms=now_ms(),
-        params={axis.key: ", ".join(axis.values) for axis in grid.axes},
+        params={axis.key: ", ".join(axis.shown) for axis in grid.axes},
         tags=tags,
         **source(),
     )
@@ -157,8 +157,8 @@ class View:
 
     def pictures(self, results: SweepResults, title: str) -> dict[str, Maker]:
         """Pictures, where there can be one: file name -> what makes it."""
-        axes = {axis.key: axis.values for axis in results.grid.swept}
-        shared = {axis.key: axis.values[0] for axis in results.grid.axes if len(axis.values) == 1}
+        axes = {axis.key: axis.shown for axis in results.grid.swept}
+        shared = {axis.key: axis.shown[0] for axis in results.grid.axes if len(axis.values) == 1}
         return {
             "sweep.png": lambda: chart_png(axes, results.rows, title, objective=shared.get(OBJECTIVE)),
             "sweep.html": lambda: sweep_page(title, results.axes, results.rows),

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from hypar_exp.sweeps.outcome import FOLDER
@@ -17,6 +17,7 @@ from hypar_exp.tracking.process import is_dead, pid_here, this_process
 SUBMITIT_FOLDER = ".submitit"
 """Where submitit keeps a folder for each of its jobs, by the job's id."""
 PATIENCE_S = 10.0
+BETWEEN_LOOKS_S = 0.5
 
 
 def mark_begun(number: int, sweep_dir: Path) -> None:
@@ -45,6 +46,32 @@ def stop_jobs(numbers: Iterable[int], sweep_dir: Path) -> None:
         time.sleep(0.05)
 
 
+def wait_for_orphans(sweep_dir: Path, tell: Callable[[str], None]) -> None:
+    """Wait until the jobs have ended that an earlier sweep in a folder left at work when it alone was killed.
+
+    submitit's processes and SLURM's queue go on without it, and record what they make.
+    """
+    told = False
+    while _submitit_processes(sweep_dir) or _in_slurm(sweep_dir):
+        if not told:
+            tell(
+                f"the sweep in {sweep_dir} was killed, but jobs of it are still at work; waiting for them, so that "
+                "nothing is run twice"
+            )
+            told = True
+        time.sleep(BETWEEN_LOOKS_S)
+
+
+def _in_slurm(sweep_dir: Path) -> bool:
+    """Whether SLURM runs or will run any of the sweep's jobs."""
+    jobs = sorted(set(_slurm_jobs(sweep_dir)))
+    if not jobs or shutil.which("squeue") is None:
+        return False
+    asked = ["squeue", "--noheader", "--format=%i", f"--jobs={','.join(jobs)}"]
+    answer = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    return bool(answer.stdout.strip())  # it knows nothing of jobs that ended long ago, and fails
+
+
 def _cancel_in_slurm(sweep_dir: Path) -> None:
     jobs = sorted(set(_slurm_jobs(sweep_dir)))
     if not jobs or shutil.which("scancel") is None:
@@ -54,19 +81,27 @@ def _cancel_in_slurm(sweep_dir: Path) -> None:
 
 
 def _kill_submitit_processes(sweep_dir: Path) -> None:
-    """Kill what submitit started on this machine: the processes whose command line names its folder in this sweep's.
+    """Kill what submitit started on this machine."""
+    for pid in _submitit_processes(sweep_dir):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _submitit_processes(sweep_dir: Path) -> list[int]:
+    """The processes of this machine whose command line names submitit's folder in this sweep's.
 
     The names of its jobs are no help: in SLURM they are numbers of jobs, here of processes.
     """
     folder = str((sweep_dir / SUBMITIT_FOLDER).absolute())
     if not Path(folder).is_dir():
-        return
+        return []
     listed = subprocess.run(["ps", "-e", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=False).stdout
-    for line in listed.splitlines():
-        pid, _, command = line.strip().partition(" ")
-        if "-m submitit." in command and folder in command and int(pid) != os.getpid():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(int(pid), signal.SIGKILL)
+    commands = [line.strip().partition(" ") for line in listed.splitlines()]
+    return [
+        int(pid)
+        for pid, _, command in commands
+        if "-m submitit." in command and folder in command and int(pid) != os.getpid()
+    ]
 
 
 def _slurm_jobs(sweep_dir: Path) -> Iterator[str]:

@@ -12,14 +12,16 @@ from omegaconf import DictConfig
 from hypar_exp.errors import SweepError, UserError
 from hypar_exp.experiments.job import build_object
 from hypar_exp.experiments.recorded import show_recorded
+from hypar_exp.experiments.run import require_no_chdir
 from hypar_exp.experiments.run_record import VERSION_TAG, source_tags
-from hypar_exp.reporting.console import console
+from hypar_exp.reporting.console import console, show_notes
 from hypar_exp.reporting.progress import ProgressLine
 from hypar_exp.reporting.sweep_table import show_runs
 from hypar_exp.sweeps import parent
 from hypar_exp.sweeps.axes import Grid, values_of
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.parent import SweepResults, View
+from hypar_exp.sweeps.stopping import wait_for_orphans
 from hypar_exp.tracking.repair import repair
 from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, StoreError, store_of
 
@@ -41,6 +43,7 @@ class Sweep:
         Raises:
             UserError: the sweep could not be recorded.
         """
+        require_no_chdir(config.hydra)
         self.grid = grid
         self._view = view or View()
         self.jobs = grid.jobs()
@@ -78,11 +81,15 @@ class Sweep:
         """Take the outcomes of the jobs that have a FINISHED run of this version; `hashes` are the jobs' own.
 
         A preset's sweep takes its own preset's runs only, so that the runs of each are together. What dead processes
-        left RUNNING is closed first. The last parent of this very grid is continued if it ended early.
+        left RUNNING is closed first; what a launcher still runs for a sweep of this grid that was killed is waited for.
+        The last parent of this very grid is continued if it ended early.
         """
         store = store_of(self.recorder)
         repair(store)
         tags = {VERSION_TAG: source_tags()[VERSION_TAG]} | ({"experiment": self.preset} if self.preset else {})
+        for run in store.results().runs(**tags, **{parent.GRID_TAG: parent.grid_hash(self.grid)}):
+            if run.status == RunStatus.KILLED:
+                wait_for_orphans(Path(run.tags["sweep_folder"]), lambda words: show_notes([words]))
         stored = store.results().runs(**tags)
         finished = {run.tags.get("config_hash"): run for run in stored if run.status == RunStatus.FINISHED}
         for at, config_hash in enumerate(hashes):

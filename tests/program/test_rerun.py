@@ -1,9 +1,12 @@
 """A recorded run made again, as it was or changed, and recorded runs as a DataFrame."""
 
+from pathlib import Path
+
 import pandas
 import pytest
 
 import hypar_exp
+from hypar_exp.tracking import SqliteRecorder
 from tests.conftest import Command
 
 
@@ -31,3 +34,32 @@ def test_a_recorded_run_is_made_again(command: Command, tmp_path: object, monkey
 def test_a_run_that_is_not_there(command: Command) -> None:
     assert "there is no run 123 in this store" in command("rerun", "123", expect=2).stderr
     assert "rerun needs the id of a recorded run" in command("rerun", expect=2).stderr
+
+
+def test_a_rerun_calls_no_class_of_another_package_until_it_is_trusted(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from pathlib import Path\nfrom hypar_exp.planning import Fixed\nPath('imported').touch()\n"
+        "class Mine(Fixed):\n    pass\n"
+    )
+    command("network=lenet_c", "strategy=dp", "strategy._target_=mine.Mine")
+    (run,) = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
+    (tmp_path / "imported").unlink()
+    refused = command("rerun", run.run_id, expect=2)
+    assert "strategy calls mine.Mine, which is of none of the packages hypar_exp; read it" in refused.stderr
+    assert "set trust=[mine]" in refused.stderr
+    assert not (tmp_path / "imported").exists()
+    command("rerun", run.run_id, "trust=[mine]")
+    assert (tmp_path / "imported").exists()
+
+
+def test_a_rerun_is_swept_and_a_sweep_is_not_rerun(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c", "strategy=mp")
+    store = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db"))
+    (run,) = store.results().runs()
+    command("rerun", "-m", run.run_id, "batch_size=64,128")
+    parent, *swept = store.results().runs()[1:]
+    assert [(one.tags["strategy"], one.params["batch_size"]) for one in swept] == [("mp", "64"), ("mp", "128")]
+    assert {one.parent_id for one in swept} == {parent.run_id}
+    refused = command("rerun", parent.run_id, expect=2).stderr
+    assert refused.startswith(f"hypar_exp: run {parent.run_id} is a sweep (batch_size), not one configuration; ")
+    assert refused.count("\n") == 1

@@ -161,6 +161,20 @@ def test_the_knobs_of_a_sweep_mean_nothing_to_one_run(command: Command) -> None:
         assert done.stderr == f"hypar_exp: {knob}=true is for sweeps; add -m\n"
 
 
+def test_hydras_own_folders_are_not_worked_in(command: Command, tmp_path: Path) -> None:
+    for mode in ((), ("-m",), ("-m", "hydra/sweeper=batch")):
+        done = command(*mode, "network=lenet_c", "hydra.job.chdir=true", expect=2)
+        assert done.stderr.startswith("hypar_exp: hydra.job.chdir must be false: paths in overrides, and the store's, ")
+        assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.rglob("mlflow.db"))
+
+
+def test_values_are_shown_as_they_were_meant(command: Command, tmp_path: Path) -> None:
+    command("-m", "network=lenet_c", r"network.name=http\://a,'b c'", "hydra/sweeper=batch")
+    (parent,) = parents(tmp_path)
+    assert parent.params["network.name"] == "http://a, 'b c'"
+
+
 def _with(folder: Path) -> str:
     from tests.conftest import ROOT
 

@@ -105,6 +105,28 @@ def _so_far(folder: Path, wanted: int, sweep: subprocess.Popen[str]) -> bool:
     return finished(folder) >= wanted or sweep.poll() is not None
 
 
+def test_what_submitit_still_runs_for_a_sweep_that_was_killed_is_waited_for_and_not_run_again(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    pytest.importorskip("submitit")
+    swept = (
+        *("-m", "strategy=dp", "strategy._target_=slow.Slow", "++strategy.seconds=4", "baseline=null"),
+        *("network=lenet_c", "array.levels=1,2", "hydra/launcher=submitit_local"),
+    )
+    with start(tmp_path, *swept, **environment) as sweep:
+        wait_until(lambda: started(tmp_path) == 2)
+        sweep.kill()  # the head alone
+        sweep.wait()
+        with start(tmp_path, *swept, "resume=true", **environment) as again:
+            printed, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
+    assert "was killed, but jobs of it are still at work; waiting for them" in printed
+    assert "All 2 runs are finished already" in printed
+    assert started(tmp_path) == 2
+    finished_once(tmp_path, 2)
+    assert [run.status for run in parents(tmp_path)] == ["FINISHED"]
+
+
 def test_two_sweeps_at_once_both_end_complete(tmp_path: Path, environment: dict[str, str]) -> None:
     arguments = (*AXES, "++strategy.seconds=0.05")
     with (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hypar_exp.experiments.identity import code_state
+from hypar_exp.experiments.identity import code_state, option_text
 from hypar_exp.experiments.run_record import config_hash
 
 
@@ -52,3 +52,23 @@ def test_the_code_of_a_target_matters(tmp_path: Path, monkeypatch: pytest.Monkey
     code_state.cache_clear()
     (tmp_path / "my_strategies.py").write_text("second = 2\n")
     assert config_hash(named) != first
+
+
+def test_a_file_without_an_ending_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan").write_text("level,a\nH1,0\n")
+    named = config(strategy={"name": "file", "path": "plan"})
+    first = config_hash(named)
+    Path("plan").write_text("level,a\nH1,1\n")
+    assert config_hash(named) != first
+
+
+def test_what_a_named_strategy_builds_on_matters(tmp_path: Path) -> None:
+    (tmp_path / "strategy").mkdir()
+    (tmp_path / "strategy" / "base.yaml").write_text("name: base\n")
+    (tmp_path / "strategy" / "mine.yaml").write_text("defaults:\n  - base  # with less\n  - _self_\nname: mine\n")
+    before = option_text((str(tmp_path),), "mine")
+    option_text.cache_clear()
+    (tmp_path / "strategy" / "base.yaml").write_text("name: base\ntypes: [dp]\n")
+    assert option_text((str(tmp_path),), "mine") != before
+    assert option_text((str(tmp_path),), "other") is None
