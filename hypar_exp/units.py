@@ -42,3 +42,9 @@ def significant(value: float) -> str:
         return f"{value:g}"
     decimals = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
     return f"{value:,.{decimals}f}"
+
+
+def without_zeros(words: str) -> str:
+    """`3.20 GB` as `3.2 GB`."""
+    number, space, unit = words.partition(" ")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit

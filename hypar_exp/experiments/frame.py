@@ -1,4 +1,4 @@
-"""Recorded runs as a table for a notebook: `hypar_exp.results()`."""
+"""Recorded runs as a table for a notebook: `hypar_exp.runs()`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     import pandas
 
 METRICS, PARAMS, TAGS = "metrics.", "params.", "tags."
+SERIES = ("level/", "layer/", "run/")
+"""Metrics of many values, which have no place in a row; `mlflow.MlflowClient().get_metric_history` has them."""
 
 
-def results(*overrides: str, where: str = "") -> pandas.DataFrame:
+def runs(*overrides: str, where: str = "") -> pandas.DataFrame:
     """The recorded runs as a DataFrame, a row a run, oldest first.
 
     Args:
@@ -34,7 +36,7 @@ def results(*overrides: str, where: str = "") -> pandas.DataFrame:
     if not isinstance(recorder, Store):
         raise UserError(f"tracking={recorder.name} keeps no runs to read; choose tracking=sqlite or tracking=server")
     reader = recorder.results()
-    runs = reader.search(where) if where else reader.runs()
+    found = reader.search(where) if where else reader.runs()
     table = pandas.DataFrame(
         [
             {
@@ -44,13 +46,13 @@ def results(*overrides: str, where: str = "") -> pandas.DataFrame:
                 "start_time": run.start_time_ms,
                 "duration_s": None if run.end_time_ms is None else (run.end_time_ms - run.start_time_ms) / 1000,
                 "parent_id": run.parent_id,
-                **{f"{METRICS}{key}": value for key, value in run.metrics.items()},
+                **{f"{METRICS}{key}": value for key, value in run.metrics.items() if not key.startswith(SERIES)},
                 **{f"{PARAMS}{key}": value for key, value in run.params.items()},
                 **{f"{TAGS}{key}": value for key, value in run.tags.items()},
             }
-            for run in runs
+            for run in found
         ],
-        columns=None if runs else ["run_id", "name", "status", "start_time", "duration_s", "parent_id"],
+        columns=None if found else ["run_id", "name", "status", "start_time", "duration_s", "parent_id"],
     )
     table["start_time"] = pandas.to_datetime(table["start_time"], unit="ms", utc=True)
     for column in table.columns:

@@ -26,10 +26,13 @@ from hypar_exp.experiments.run_record import (
 from hypar_exp.networks import network_yaml
 from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
 from hypar_exp.reporting import console
+from hypar_exp.reporting.breakdown_picture import breakdown_svg
 from hypar_exp.reporting.exploration import exploration_artifacts
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.reporting.report_rows import headline_markdown, report_rows
 from hypar_exp.reporting.yaml_text import to_yaml
+from hypar_exp.simulation import StepReport
 from hypar_exp.tracking.secrets import plain_without_passwords
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
@@ -89,7 +92,7 @@ def record_of(
             metrics += gap_metrics_of(result.gap, result.optimum)
         if result.exploration is not None:
             metrics += exploration_metrics_of(result.exploration)
-        artifacts |= _artifacts(job, result)
+        artifacts |= _artifacts(job, result, origin)
         if "layers" not in values["network"]:  # they are in a file that may change or go
             artifacts["network.yaml"] = call(network_yaml, job.network)
         description = _description(job, result)
@@ -116,7 +119,7 @@ def resolved(config: DictConfig) -> Mapping[str, Any]:
         return cast(Mapping[str, Any], OmegaConf.to_container(config, resolve=False))
 
 
-def _artifacts(job: Job, result: Result) -> dict[str, str]:
+def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
     names = job.network.layer_names
     artifacts = {
         "plan.csv": plan_csv(result.plan, names),
@@ -131,12 +134,17 @@ def _artifacts(job: Job, result: Result) -> dict[str, str]:
         artifacts["optimal_plan.csv"] = plan_csv(result.gap.optimal, names)
     if result.exploration is not None:
         artifacts |= exploration_artifacts(result.exploration, title_of(job))
+    if origin.parent_id is None or job.page:  # sweeps have thousands of runs, and pictures of their own
+        artifacts["breakdown.svg"] = breakdown_svg(result.report, names, title_of(job))
     return artifacts
 
 
 def _description(job: Job, result: Result) -> str:
     """Markdown that the MLflow UI shows on the run's page."""
-    lines = [title_of(job)]
+    lines = [
+        title_of(job),
+        headline_markdown(report_rows(step_of(job), job.strategy.name, result.report, against(job, result))),
+    ]
     if result.comparison is not None and job.baseline is not None:
         lines.append(console.comparison_words(result.comparison, job.baseline.name))
     if result.gap is not None:
@@ -144,6 +152,11 @@ def _description(job: Job, result: Result) -> str:
     plan = "\n".join(plan_rows(result.plan))
     legend = ", ".join(f"{split.value} is {split.words}" for split in legend_splits(result.plan))
     return "\n\n".join([*lines, f"```\n{plan}\n```", f"{legend}; rows are levels H1, H2, ..."])
+
+
+def against(job: Job, result: Result) -> tuple[str, StepReport] | None:
+    """The name and the numbers of what a run is compared with; None where it is with nothing."""
+    return None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
 
 
 def title_of(job: Job) -> str:

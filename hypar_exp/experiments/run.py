@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from omegaconf import DictConfig
 
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.evaluation import Result, evaluate
 from hypar_exp.experiments.job import Job, build_job
-from hypar_exp.experiments.record import Origin, record_of, resolved, step_of, title_of
+from hypar_exp.experiments.record import Origin, against, record_of, resolved, step_of, title_of
 from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
-from hypar_exp.planning import DoesNotFitError
+from hypar_exp.planning import DoesNotFitError, Progress, no_progress
 from hypar_exp.reporting import console
 from hypar_exp.reporting.exploration import show_exploration
 from hypar_exp.reporting.progress import PlanCounter
-from hypar_exp.tracking.store import now_ms
+from hypar_exp.tracking.store import RecordedRun, now_ms
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run that was made."""
+
+    job: Job
+    result: Result
+    recorded: RecordedRun | None
+    """None where nothing is recorded."""
 
 
 def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
-    """Plan and simulate what a configuration describes, show it, and record it.
+    """Plan and simulate what a configuration describes, show it, and record it; see `make`."""
+    made = make(config, overrides, origin, PlanCounter())
+    _show(made.job, made.result)
+    if made.recorded is not None:
+        show_recorded(made.recorded)
+    return made.result
+
+
+def make(config: DictConfig, overrides: Sequence[str], origin: Origin, progress: Progress = no_progress) -> Made:
+    """Plan and simulate what a configuration describes, and record it.
 
     Args:
         config: the composed configuration.
         overrides: what the user set on the command line, for the run's name.
         origin: what the run is part of.
+        progress: see `PlanningProblem`.
 
     Raises:
         UserError: the configuration does not describe a run, or it cannot be recorded; nothing is recorded then.
@@ -39,17 +60,15 @@ def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
     job.recorder.check()
     started_ms = now_ms()
     try:
-        result = evaluate(job, progress=PlanCounter())
+        result = evaluate(job, progress=progress)
     except BaseException as error:
         if isinstance(error, DoesNotFitError) or not isinstance(error, UserError):
             with contextlib.suppress(UserError):  # what ended the run is told, not that it could not be recorded
                 job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, error=error))
         raise
-    recorded = job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
-    _show(job, result)
-    if recorded is not None:
-        show_recorded(recorded)
-    return result
+    return Made(
+        job, result, job.recorder.record(record_of(resolved(config), overrides, started_ms, origin, job, result))
+    )
 
 
 def require_no_chdir(hydra_node: DictConfig) -> None:
@@ -67,8 +86,8 @@ def require_no_chdir(hydra_node: DictConfig) -> None:
 
 def _show(job: Job, result: Result) -> None:
     console.show_plan(job.network, result.plan, title_of(job))
-    baseline = None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
-    console.show_report(step_of(job), job.strategy.name, result.report, baseline, job.hardware.dram_capacity_bytes)
+    capacity = job.hardware.dram_capacity_bytes
+    console.show_report(step_of(job), job.strategy.name, result.report, against(job, result), capacity)
     if result.gap is not None:
         console.show_gap(result.gap, job.objective.name)
     if result.exploration is not None:

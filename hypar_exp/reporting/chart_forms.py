@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hypar_exp.reporting.palette import COLOUR_MAP, INK, marks_of
-from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value, without_zeros
+from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value
+from hypar_exp.units import without_zeros
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

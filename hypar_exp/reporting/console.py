@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TextIO, cast
 
@@ -27,13 +27,13 @@ from hypar_exp.planning import (
 )
 from hypar_exp.reporting.output import OUTPUT
 from hypar_exp.reporting.plan_runs import run_lines
+from hypar_exp.reporting.report_rows import report_rows
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.text_files import printable
 from hypar_exp.units import percent, percent_at_most, quantity, significant
 
 MOST_UPRIGHT = 30
 """A plan of more layers is easier to read in lines of layers that are split alike."""
-Row = tuple[str, Callable[[StepReport], str], Callable[[StepReport], float] | None]
 
 
 class SafeConsole(Console):
@@ -116,16 +116,12 @@ def show_report(
         capacity_bytes: an accelerator's memory.
     """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(step)
-    table.add_column(strategy, justify="right", style="bold")
-    if baseline is not None:
-        table.add_column(baseline[0], justify="right")
-        table.add_column(f"{strategy} against {baseline[0]}", justify="right")
-    for label, shown, measured in _ROWS:
-        cells = [shown(report)]
-        if baseline is not None:
-            cells += [shown(baseline[1]), _better(measured, report, baseline[1])]
-        table.add_row(label, *cells)
+    (label, *heads), *rows = report_rows(step, strategy, report, baseline)
+    table.add_column(label)
+    for head in heads:
+        table.add_column(head, justify="right", style="bold" if head == strategy else "")
+    for row in rows:
+        table.add_row(*row)
     print_uncut(table)
     if baseline is not None:
         console().print(f"{strategy} has {comparison_words(Comparison.of(report, baseline[1]), baseline[0])}.")
@@ -179,35 +175,3 @@ def _upright(names: Sequence[str]) -> list[str]:
 def _dots(out: Console) -> dict[Split, str]:
     unicode = out.encoding.lower().startswith("utf")
     return dict(zip(Split, DOTS if unicode else PLAIN_DOTS, strict=True))
-
-
-def _better(measured: Callable[[StepReport], float] | None, report: StepReport, baseline: StepReport) -> str:
-    """How many times less this run takes than the baseline (`2.73x less`), or more."""
-    if measured is None or not measured(report) or not measured(baseline):
-        return ""
-    ratio = measured(baseline) / measured(report)
-    if significant(ratio) == "1.00":
-        return "same"
-    return f"{significant(ratio)}x less" if ratio > 1 else f"{significant(1 / ratio)}x more"
-
-
-_ROWS: tuple[Row, ...] = (
-    ("step time", lambda r: quantity(r.step_time_s, "s"), lambda r: r.step_time_s),
-    ("  compute", lambda r: quantity(r.compute_time_s, "s"), lambda r: r.compute_time_s),
-    ("  communication", lambda r: quantity(r.communication_time_s, "s"), lambda r: r.communication_time_s),
-    ("samples per second", lambda r: significant(r.samples_per_s), None),
-    ("step energy", lambda r: quantity(r.step_energy_j, "J"), lambda r: r.step_energy_j),
-    ("  MACs", lambda r: quantity(r.energy.by_part_j["mac"], "J"), lambda r: r.energy.by_part_j["mac"]),
-    ("  DRAM", lambda r: quantity(r.energy.by_part_j["dram"], "J"), lambda r: r.energy.by_part_j["dram"]),
-    (
-        "  communication",
-        lambda r: quantity(r.energy.by_part_j["communication"], "J"),
-        lambda r: r.energy.by_part_j["communication"],
-    ),
-    ("communication", lambda r: quantity(r.communication_bytes, "B"), lambda r: r.communication_bytes),
-    (
-        "memory per accelerator",
-        lambda r: quantity(r.memory_per_accelerator_bytes, "B"),
-        lambda r: r.memory_per_accelerator_bytes,
-    ),
-)

@@ -11,6 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 INK, FAINT = "#222222", "#b0b0b0"
+ARITHMETIC, DRAM = "#0072b2", "#56b4e9"
+"""Computation that arithmetic bounds, and that DRAM bounds."""
+DEEPEST_LEVEL, FIRST_LEVEL = (0xFB, 0xD0, 0xAE), (0xA8, 0x3E, 0x00)
+"""Red, green and blue of communication at the deepest level, and at the first."""
 COLOUR_MAP = "cividis"
 """For values as colours: the same for readers with and without colour vision, and it prints in grey."""
 
@@ -66,6 +70,16 @@ OTHERS: Sequence[Mark] = (
     Mark("#4f7d2f", "P", DOTTED, "--", dark=True),
 )
 """For every other name."""
+
+
+def level_colours(levels: int) -> list[str]:
+    """Colours for communication at each level, the first the darkest."""
+    shares = [level / max(levels - 1, 1) for level in range(levels)]
+    mixed = [
+        [round(first + share * (last - first)) for first, last in zip(FIRST_LEVEL, DEEPEST_LEVEL, strict=True)]
+        for share in shares
+    ]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed]
 
 
 def marks_of(names: Sequence[str]) -> dict[str, Mark]:

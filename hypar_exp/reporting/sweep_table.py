@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hypar_exp.reporting.console import console, print_uncut
-from hypar_exp.units import percent, quantity, significant
+from hypar_exp.units import percent, quantity, significant, without_zeros
 
 MOST_ROWS = 60
 """More rows than this are left to the file."""
@@ -77,12 +77,6 @@ class Row:
     axes: Mapping[str, str]
     metrics: Mapping[str, float]
     trouble: str = ""
-
-
-def without_zeros(words: str) -> str:
-    """`3.20 GB` as `3.2 GB`."""
-    number, space, unit = words.partition(" ")
-    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
 
 
 def best_of(rows: Sequence[Row], column: Column) -> float | None:
