@@ -3,6 +3,7 @@
 from hypar_exp.planning.pipelines.balanced import Balanced, GPipe
 from hypar_exp.planning.pipelines.dapple import Dapple
 from hypar_exp.planning.pipelines.pipedream import PipeDream
+from hypar_exp.planning.pipelines.placement import Place, Placement
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
 
@@ -14,6 +15,8 @@ __all__ = [
     "PipeDream",
     "PipelinePlanner",
     "PipelineProblem",
+    "Place",
+    "Placement",
     "ProfileCosts",
     "StageCosts",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 
-MOST_CUTS = 20_000
+MOST_CUTS = 5_000
 """A planner looks at pairs of cuts; of more than this there are too many."""
 
 
