@@ -180,6 +180,11 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         must_fit=_must_fit(config["memory"]),
         page=bool(config.get("page", False)),
     )
+    if job.accounting.halves_contested_layers and (job.page or job.gap):
+        raise UserError(
+            f"accounting={job.accounting.name} charges a layer by what the planner would choose, which "
+            f"{'page' if job.page else 'gap'}=true does not know; leave it out or choose accounting=as_evaluated"
+        )
     job.notes.extend(job.network.notes)
     accelerators = 2**job.array.levels
     if job.batch_size % accelerators:

@@ -48,6 +48,7 @@ class Item:
         read: its values from its recorded runs.
         draw: its picture; None for a table.
         notes: where it differs from the paper and why.
+        also_printed: a last label of ours -> the published last label that it is compared with too.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Item:
     read: Callable[[Sequence[StoredRun], Artifact], Evidence]
     draw: Callable[[Sequence[Compared], Evidence], Figure] | None = None
     notes: tuple[Note, ...] = ()
+    also_printed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def command(self) -> str:
@@ -66,7 +68,11 @@ class Item:
 
     def compared(self, found: Evidence) -> list[Compared]:
         """The values beside the published ones, those that are not equal with the number of their note."""
-        return [self._with_note(row) for row in compare(found.values, published_values(self.name))]
+        published = dict(published_values(self.name))
+        for ours, printed in self.also_printed.items():
+            twins = {(*labels[:-1], ours): value for labels, value in published.items() if labels[-1] == printed}
+            published |= twins
+        return [self._with_note(row) for row in compare(found.values, published)]
 
     def _with_note(self, row: Compared) -> Compared:
         if row.verdict is Verdict.EQUAL:
@@ -94,11 +100,23 @@ def item(name: str) -> Item:
 
 
 _MP_BARS = (
-    "The model-parallelism bars do not come out. The printed baseline is probably not pure model parallelism: counting "
-    "a layer that is forced to it, where the planner would choose data parallelism, as half of each comes within "
-    "0.25 % of nine of the ten printed communication totals; and given the printed communication, the printed "
-    "performance follows exactly. The ranking (model parallelism worst, SFC apart) is the same either way. The "
-    "difference is reported here and not fitted away."
+    "The model-parallelism bars do not come out: that is the finding. The difference is not fitted away, and the "
+    "ranking (model parallelism worst, SFC apart) is the same either way."
+)
+_MP_AS_PRINTED = (
+    "A reading, not a finding: `accounting=as_printed` counts a layer half that is forced to model parallelism where "
+    "the paper's algorithm, asked level by level, gives it data parallelism. With it nine of the ten communication "
+    "totals of figure 8 come out to the printed digits, and with them the performance of figure 6 within 0.4 %; SCONV "
+    "stays 2 % off (0.470 GB for 0.48, 0.0382 for 0.0374). AlexNet needs a pooling of 2 after conv1 that its layers do "
+    "not have (without it 40.7 GB for 13.0). The bars of HyPar and of data parallelism are the same under it."
+)
+_MP_ENERGY = (
+    " The energies of figure 7 do not follow in the small networks: Cifar-c 71 %, AlexNet 22 %, SCONV 14 % and Lenet-c "
+    "13 % too high; SFC and the VGGs within 1.5 %. What the printed energies count there is not known."
+)
+_TRICK = (
+    " Figure 13's trick is not charged so in the paper: under the reading its fc3 cases would be 1.12, 1.19 and 1.53 "
+    "where the figure prints 1.23, 1.58 and 2.40 and the pure model gives 1.23, 1.58 and 2.37."
 )
 
 
@@ -111,10 +129,13 @@ def _words_of_case(case: str) -> str:
 
 
 _CONTESTED = (
-    "Away from its marked point the printed surface carries the same mixture as the model-parallelism bars of figure "
-    "6, so only this point is compared."
+    "`as printed` is the reading of figure 6's model-parallelism bars (`accounting=as_printed`), which was found "
+    "by comparing totals. HyPar's plan costs the same under it and stays the peak. The rest of the printed surface has "
+    "no numbers and is not compared."
 )
 _STRATEGIES = ("mp", "dp", "hypar")
+_BARS = ("mp", evidence.MP_AS_PRINTED, "dp", "hypar")
+_MP_TWICE = {evidence.MP_AS_PRINTED: "mp"}
 
 ITEMS: tuple[Item, ...] = (
     Item(
@@ -165,10 +186,12 @@ ITEMS: tuple[Item, ...] = (
         question="How much faster is a training step under HyPar than under one kind of parallelism alone?",
         value="performance, normalised to data parallelism",
         columns=("network", "strategy"),
+        also_printed=_MP_TWICE,
         read=evidence.by_strategy("speedup", ("mp", "hypar")),
-        draw=grouped_bars("Normalised performance", _STRATEGIES, top=6.0, constant="dp"),
+        draw=grouped_bars("Normalised performance", _BARS, top=6.0, constant="dp"),
         notes=(
             Note(_MP_BARS, {"strategy": ("mp",)}),
+            Note(_MP_AS_PRINTED + _TRICK, {"strategy": (evidence.MP_AS_PRINTED,)}),
             Note(
                 "The model gives 3.279 for AlexNet. The paper's AlexNet seems not to be this one to the last weight: "
                 "figure 8 prints 2.00 GB under data parallelism, and these layers come to 1.995 GB. How they differ is "
@@ -187,10 +210,12 @@ ITEMS: tuple[Item, ...] = (
         question="How much less energy does a training step take under HyPar than under one kind of parallelism alone?",
         value="energy efficiency, normalised to data parallelism",
         columns=("network", "strategy"),
+        also_printed=_MP_TWICE,
         read=evidence.by_strategy("energy_efficiency", ("mp", "hypar")),
-        draw=grouped_bars("Normalised energy efficiency", _STRATEGIES, top=2.2, constant="dp"),
+        draw=grouped_bars("Normalised energy efficiency", _BARS, top=2.2, constant="dp"),
         notes=(
             Note(_MP_BARS, {"strategy": ("mp",)}),
+            Note(_MP_AS_PRINTED + _MP_ENERGY, {"strategy": (evidence.MP_AS_PRINTED,)}),
             Note(
                 "The paper gives the energy of an operation and of an access, but not how often memory is accessed. "
                 "With each tensor touched once a phase and three accesses an exchanged element, the published "
@@ -204,10 +229,12 @@ ITEMS: tuple[Item, ...] = (
         question="How many gigabytes do 16 accelerators exchange in a training step?",
         value="gigabytes a step (1 GB = 10^9 bytes)",
         columns=("network", "strategy"),
+        also_printed=_MP_TWICE,
         read=evidence.by_strategy("communication_bytes", _STRATEGIES, evidence.GIGA),
-        draw=grouped_bars("Communication (GB a step)", _STRATEGIES, bottom=0.005, top=2000, logarithmic=True),
+        draw=grouped_bars("Communication (GB a step)", _BARS, bottom=0.005, top=2000, logarithmic=True),
         notes=(
             Note(_MP_BARS, {"strategy": ("mp",)}),
+            Note(_MP_AS_PRINTED, {"strategy": (evidence.MP_AS_PRINTED,)}),
             Note(
                 "The figure labels VGG-B's HyPar bar 1.47, VGG-A's number; the 4.06 of figure 6 needs 1.49, which is "
                 "what the model gives.",
@@ -225,6 +252,7 @@ ITEMS: tuple[Item, ...] = (
         question="Is HyPar's plan the fastest if every split at levels H1 and H4 is tried (256 plans)?",
         value="performance, normalised to data parallelism",
         columns=("point", "quantity"),
+        also_printed={evidence.PERFORMANCE_AS_PRINTED: "performance", "H1-H4 as printed": "H1-H4"},
         read=evidence.free_levels,
         draw=surface_and_map({"HyPar's plan": ("0011", "0011")}),
         notes=(Note(_CONTESTED),),
@@ -235,6 +263,7 @@ ITEMS: tuple[Item, ...] = (
         question="Is HyPar's plan the fastest if every split of layers conv5_2 and fc1 is tried (256 plans)?",
         value="performance, normalised to data parallelism",
         columns=("point", "quantity"),
+        also_printed={evidence.PERFORMANCE_AS_PRINTED: "performance"},
         read=evidence.free_layers,
         draw=surface_and_map(
             {"HyPar's plan, 0001-1111": ("0001", "1111"), "the printed peak, 1000-1111": ("1000", "1111")}
@@ -242,8 +271,14 @@ ITEMS: tuple[Item, ...] = (
         notes=(
             Note(
                 "The figure's peak reads 5.05 at conv5_2 = 1000. The model gives 4.97 there, tied with 0100, 0010 and "
-                "0001, HyPar's own choice. Away from the marked points the printed surface carries the same mixture "
-                "as the model-parallelism bars of figure 6, so only these are compared.",
+                "0001, HyPar's own choice: that is the finding.",
+                {"quantity": ("performance",)},
+            ),
+            Note(
+                "By the reading of figure 6's model-parallelism bars (`accounting=as_printed`) the tie is broken as in "
+                "the figure: 1000 is the peak with 5.03, then 0100 (5.02) and 0010 (4.99); HyPar's own plan stays "
+                "4.97.",
+                {"quantity": (evidence.PERFORMANCE_AS_PRINTED,)},
             ),
         ),
     ),

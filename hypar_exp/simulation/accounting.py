@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.checks import checked_coefficients, require_number
+from hypar_exp.checks import checked_coefficients, require_number, require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Layer, Network
-from hypar_exp.planning import CommunicationModel, ShardedTensors
+from hypar_exp.planning import CommunicationModel, ShardedTensors, Split
+from hypar_exp.simulation.contested import UnlistedPools
 
 DRAM_TENSORS = ("weights", "inputs", "outputs")
 PHASES = ("forward", "backward", "gradient")
@@ -37,6 +38,9 @@ class Accounting:
         dram_accesses_per_communicated_element: DRAM accesses that one exchanged element costs.
         sram_accesses_per_mac: SRAM accesses that one multiply-accumulate costs.
         forward_only: the step is inference: the forward phase alone, no errors and no gradients.
+        halves_contested_layers: a layer that is forced to mp where the paper's algorithm gives it dp counts half; see
+            `hypar_exp.simulation.contested`. Planners plan on the amounts as ever.
+        unlisted_pools: network -> layer -> the size of a pooling that this needs and the network's file has not.
 
     Raises:
         UserError: an unknown resolution, split, phase or tensor, or a coefficient that is not finite and at least 0.
@@ -50,6 +54,8 @@ class Accounting:
     dram_accesses_per_communicated_element: float = 3.0
     sram_accesses_per_mac: float = 0.0
     forward_only: bool = False
+    halves_contested_layers: bool = False
+    unlisted_pools: UnlistedPools = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _ = self.communication, self.dram_coefficients
@@ -61,6 +67,11 @@ class Accounting:
         require_number(
             "accounting", self, "dram_accesses_per_communicated_element", "sram_accesses_per_mac", above=None
         )
+        for network, pools in self.unlisted_pools.items():
+            for layer, size in pools.items():
+                require_whole("", f"accounting.unlisted_pools.{network}.{layer}", size, least=1)
+        if self.halves_contested_layers and self.communication.splits != (Split.DP, Split.MP):
+            raise UserError("accounting.halves_contested_layers is for an accounting that prices dp and mp alone")
 
     def inference(self) -> Accounting:
         """The same accounting of a step that is inference; always the same object."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import AmountTables, Kinds, ShardedTensors, shard
+from hypar_exp.planning import AmountTables, Kinds, Plan, PlanCommunication, ShardedTensors, shard
 from hypar_exp.simulation.accounting import Accounting
+from hypar_exp.simulation.contested import contested_communication
 from hypar_exp.simulation.energy import StepEnergy, step_energy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.hetero import AcceleratorKind, kinds_of
@@ -119,6 +120,25 @@ class KindCosts:
         return AmountTables(
             model.network, model.batch_size, model.accounting.communication, model.array.levels, (alone,)
         )
+
+    def exchanged(self, plans: Plan) -> PlanCommunication:
+        """What plans, uint8[plans, levels, layers], would exchange if all groups were of this kind.
+
+        By look-up, except where what a layer is charged depends on more than its state.
+
+        Raises:
+            UserError: a plan uses a split that is not priced.
+        """
+        model = self.model
+        if not model.accounting.halves_contested_layers:
+            return self.tables.look_up(plans)
+        if len(model.kinds) > 1:
+            raise UserError(
+                f"accounting={model.accounting.name} is for accelerators that are all alike; array={model.array.name} "
+                "has several kinds"
+            )
+        pools = model.accounting.unlisted_pools
+        return contested_communication(model.network, model.batch_size, model.accounting.communication, plans, pools)
 
     @cached_property
     def macs(self) -> NDArray[np.float64]:

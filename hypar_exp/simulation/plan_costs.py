@@ -37,7 +37,7 @@ class PlanCosts:
         """Bytes that the array exchanges, and the time that takes: float64[plans] each."""
         sent_bytes, time_s = np.zeros(len(plans)), np.zeros(len(plans))
         for costs in self.model.kinds:
-            by_level = costs.kind.group.weight * costs.hardware.element_bytes * costs.tables.look_up(plans).by_level
+            by_level = costs.kind.group.weight * costs.hardware.element_bytes * costs.exchanged(plans).by_level
             exchanges = costs.tables.counting().look_up(plans).by_level if costs.links.has_latency else None
             time_s += costs.links.time_s(by_level, exchanges).sum(axis=1)
             sent_bytes += by_level.sum(axis=1)

@@ -119,7 +119,7 @@ def _of_kind(costs: KindCosts, plan: Plan) -> _Part:
 
 def _by_layer(network: Network, costs: KindCosts, plan: Plan) -> NDArray[np.float64]:
     """float64[levels, layers]: elements that all pairs of a level exchange; an edge's count for its consumer."""
-    amounts = costs.tables.look_up(plan[None])
+    amounts = costs.exchanged(plan[None])
     communicated: NDArray[np.float64] = amounts.within[0].copy()
     np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
     return communicated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from hypar_exp.reporting.palette import STRATEGIES, marks_of
+from hypar_exp.reporting.palette import DOTTED, STRATEGIES, Mark, marks_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MARKS = {
     **STRATEGIES,
+    "mp as printed": Mark("#f7d9a0", "^", DOTTED),  # model parallelism, by another reading
     "htree": STRATEGIES["hypar"],  # figure 12 compares HyPar with itself on another topology
     "torus": marks_of(["torus"])["torus"],
     "performance": STRATEGIES["hypar"],
@@ -31,6 +32,7 @@ PRINTED_NAMES = {
     **{f"vgg_{column}": f"VGG-{column.upper()}" for column in "abcde"},
     "gmean": "Gmean",
     "mp": "Model Parallelism",
+    "mp as printed": "Model Parallelism, as printed",
     "dp": "Data Parallelism",
     "hypar": "HyPar",
     "torus": "Torus",
