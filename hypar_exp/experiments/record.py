@@ -16,6 +16,7 @@ from hypar_exp.experiments.run_record import (
     baseline_metrics_of,
     exploration_metrics_of,
     gap_metrics_of,
+    headline_first,
     metrics_of,
     not_fitting_metrics_of,
     params_of,
@@ -103,7 +104,7 @@ def record_of(
         end_time_ms=now_ms(),
         params=params_of(values),
         tags=tags,
-        metrics=tuple(metrics),
+        metrics=headline_first(metrics),
         artifacts=artifacts,
         description=description,
         parent_id=origin.parent_id,
@@ -141,12 +142,11 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
 
 def _description(job: Job, result: Result) -> str:
     """Markdown that the MLflow UI shows on the run's page."""
-    lines = [
-        title_of(job),
-        headline_markdown(report_rows(step_of(job), job.strategy.name, result.report, against(job, result))),
-    ]
+    first = title_of(job)
     if result.comparison is not None and job.baseline is not None:
-        lines.append(console.comparison_words(result.comparison, job.baseline.name))
+        first += f". {console.comparison_words(result.comparison, job.baseline.name)}"
+    rows = report_rows(step_of(job), job.strategy.name, result.report, against(job, result))
+    lines = [first, headline_markdown(rows)]
     if result.gap is not None:
         lines.append(f"Optimality gap: {console.gap_words(result.gap, job.objective.name)}.")
     plan = "\n".join(plan_rows(result.plan))

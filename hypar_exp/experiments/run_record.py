@@ -33,6 +33,11 @@ HEADLINES = {"Network": "network", "Strategy": "strategy"}
 differ, by name with capitals first, and those would be layers."""
 DEEPEST_PARAM = 3
 """Dotted parts of a param's key; what lies deeper is one value, so that a layer is one param and not five."""
+HEADLINE_METRICS = (
+    *("step_time_s", "speedup", "step_energy_j", "energy_efficiency", "communication_bytes"),
+    *("memory_per_accelerator_bytes", "samples_per_s", "optimality_gap"),
+)
+"""The first metrics of a run's page in the MLflow UI, which shows them as they were recorded."""
 LAYERS = ("network", "layers")
 """One param: side by side in the MLflow UI, runs differ in what people chose, not in fifty layers."""
 MOST_PARAMS_OF_ONE_KEY = 40
@@ -75,6 +80,12 @@ def metrics_of(report: StepReport) -> list[Metric]:
     return [Metric(key, float(value)) for key, value in totals.items()] + [
         Metric(key, float(value), step) for key, values in series.items() for step, value in enumerate(values, 1)
     ]
+
+
+def headline_first(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+    """The metrics that people look for, then the others in their order."""
+    places = {key: place for place, key in enumerate(HEADLINE_METRICS)}
+    return tuple(sorted(metrics, key=lambda metric: places.get(metric.key, len(places))))
 
 
 def baseline_metrics_of(comparison: Comparison, baseline: StepReport) -> list[Metric]:

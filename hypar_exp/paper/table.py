@@ -54,11 +54,11 @@ class Table:
         return [*self.labels, *told]
 
 
-def table_of(columns: Sequence[str], rows: Sequence[Compared]) -> Table:
+def table_of(columns: Sequence[str], rows: Sequence[Compared], *, spread: bool = True) -> Table:
     """Lay out compared values: the last label spreads over columns where that is readable, else a value is a row."""
     last = tuple(dict.fromkeys(row.labels[-1] for row in rows))
     numbers = not any(isinstance(row.ours, str) for row in rows)
-    if len(columns) == 1 or len(last) > MOST_COLUMN_GROUPS or not numbers:
+    if not spread or len(columns) == 1 or len(last) > MOST_COLUMN_GROUPS or not numbers:
         told = tuple((*map(Cell, row.labels), *_cells(row)) for row in rows)
         return Table(tuple(columns), ("",), told)
     by_labels = {row.labels: row for row in rows}
@@ -93,18 +93,18 @@ def html(table: Table) -> str:
     return f"<table><thead>{head}</thead>\n<tbody>{body}</tbody></table>\n"
 
 
-def rich_table(table: Table) -> RichTable:
-    """The table for the terminal."""
+def rich_table(table: Table, width: int | None = None) -> RichTable:
+    """The table for the terminal; where a width is given, values are broken into lines to fit it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, width=width)
     for label in table.labels:
         shown.add_column(label, no_wrap=True)
     for group in table.groups:
         for above, word in ((group, "ours"), ("", "published"), ("", "difference")):
-            shown.add_column(f"{above}\n{word}" if group else word, justify="right", no_wrap=True)
+            shown.add_column(f"{above}\n{word}" if group else word, justify="right", no_wrap=width is None)
     for row in table.rows:
         shown.add_row(*(Text(cell.text, style=COLOURS[cell.verdict] if cell.verdict else "") for cell in row))
     return shown

@@ -71,11 +71,24 @@ def print_uncut(table: Table) -> None:
     """Print a table as wide as it is, so that no number is cut, also where the terminal breaks its lines then."""
     out = console()
     width = out.width
-    out.width = max(width, out.measure(table, options=out.options.update(width=10_000)).maximum)
+    out.width = max(width, _width(table))
     try:
         out.print(table)
     finally:
         out.width = width
+
+
+def print_first_that_fits(tables: Iterable[Table]) -> None:
+    """Print the first table that is no wider than the terminal, else the last, uncut."""
+    for table in tables:
+        if _width(table) <= console().width:
+            break
+    print_uncut(table)
+
+
+def _width(table: Table) -> int:
+    out = console()
+    return out.measure(table, options=out.options.update(width=10_000)).maximum
 
 
 def show_plan(network: Network, plan: Plan, title: str) -> None:

@@ -110,6 +110,22 @@ def test_artifacts_say_the_same(recorded: tuple[Path, str]) -> None:
     assert "link_bandwidth_bits_per_s: 1600000000.0" in (artifacts / "config.yaml").read_text()
 
 
+def test_a_run_s_page_begins_with_its_main_numbers(recorded: tuple[Path, str]) -> None:
+    folder, _ = recorded
+    (run,) = runs_in(folder)
+    description = run.data.tags["mlflow.note.content"]
+    first, table, *_ = description.split("\n\n")
+    assert first.startswith("vgg_e by hypar: 19 layers")
+    assert first.endswith("2.73x the speed and 1.13x the energy efficiency of dp")
+    assert "| step time | 41.9 s | 114 s | 2.73x less |" in table
+    with sqlite3.connect(folder / "outputs" / "mlflow.db") as database:
+        shown = [key for (key,) in database.execute("SELECT key FROM latest_metrics ORDER BY rowid")]
+    assert shown[:4] == ["step_time_s", "speedup", "step_energy_j", "energy_efficiency"]
+    assert all(key.startswith("baseline/") for key in shown[-4:] if not key.startswith(("level/", "layer/")))
+    picture = (folder / "outputs" / "artifacts" / run.info.run_id / "artifacts" / "breakdown.svg").read_text()
+    assert "conv5_4: " in picture
+
+
 def test_hydra_s_own_outputs_are_below_outputs(recorded: tuple[Path, str]) -> None:
     folder, _ = recorded
     assert [entry.name for entry in folder.iterdir()] == ["outputs"]

@@ -23,6 +23,24 @@ def test_the_table_has_every_layer_and_the_published_totals(command: Command) ->
     assert ["54", "layers", "25,502,912", "4,089,184,256", "69", "edges"] in rows
 
 
+@pytest.mark.parametrize("network", ["vgg_e", "googlenet", "densenet121", "bert_base"])
+def test_the_table_fits_80_columns(command: Command, network: str) -> None:
+    lines = command(network, module=SHOW, COLUMNS="80").stdout.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    rows = [line.split() for line in lines]
+    assert rows[2][:2] == ["layer", "kind"]
+    assert {"weights", "MACs"} <= set(rows[2])
+
+
+def test_long_names_lose_their_middle_where_there_is_no_room(command: Command, tmp_path: Path) -> None:
+    names = [f"a/very/long/path/of/a/model/encoder/block_{number}/attention/output" for number in range(3)]
+    layers = "\n".join(f"  {name}: {{conv: 8, kernel: 3, padding: 1}}" for name in names)
+    (tmp_path / "long.yaml").write_text(f"name: long\ninput: [8, 16, 16]\nlayers:\n{layers}\n")
+    lines = command("long.yaml", module=SHOW, COLUMNS="80").stdout.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert sum(line.strip().startswith("a/very/lo...") for line in lines) == 3
+
+
 def test_a_picture_has_a_box_for_each_layer_and_an_arrow_for_each_edge(command: Command, tmp_path: Path) -> None:
     command(str(LIGHT / "light_squeezenet.onnx"), "--picture", "graph.svg", module=SHOW)
     document = ElementTree.fromstring((tmp_path / "graph.svg").read_text())
