@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
-from hypar_exp.simulation.schedules.schedule import JOINED, Kind, Order, Schedule
+from hypar_exp.simulation.operations import JOINED, KEPT, Kind, Order, Schedule
 from hypar_exp.simulation.stage_times import Seconds, StageTimes
 
 Indices = NDArray[np.int64]
@@ -33,6 +33,7 @@ class OperationGraph:
         slot: int64[operations].
         previous: int64[slots], the slot before on the same device.
         joined: bool[operations], whether it is the second one of its slot.
+        again: bool[operations], whether it computes activations again first: a backward one without an R of its own.
         sequence: int64[slots], every slot after those that it waits for.
     """
 
@@ -47,6 +48,7 @@ class OperationGraph:
     slot: Indices
     previous: Indices
     joined: NDArray[np.bool_]
+    again: NDArray[np.bool_]
     sequence: Indices
 
     @property
@@ -72,21 +74,11 @@ class OperationGraph:
         second[self.slot[self.joined]] = np.flatnonzero(self.joined)
         return second
 
-    @functools.cached_property
-    def recomputes_apart(self) -> NDArray[np.bool_]:
-        """bool[chunks], whether R is an operation of its own; else it is part of the backward operation."""
-        apart = np.zeros(self.chunk_count, np.bool_)
-        apart[self.chunk[self.kind == Kind.RECOMPUTE]] = True
-        return apart
-
     def durations_s(self, times: StageTimes) -> tuple[Seconds, Seconds]:
         """Compute and inside exchange of each operation, both float64[operations]."""
         if times.chunks != self.chunk_count:
             raise UserError(f"the schedule has {self.chunk_count} chunks where times of {times.chunks} are known")
-        again, again_exchange = (
-            np.where(self.recomputes_apart, 0.0, seconds) for seconds in (times.recompute_s, times.recompute_exchange_s)
-        )
-        error, error_exchange = times.input_gradient_s + again, times.input_gradient_exchange_s + again_exchange
+        error, error_exchange = times.input_gradient_s, times.input_gradient_exchange_s
         none = np.zeros(times.chunks)
         whole = np.stack(
             [times.forward_s, error + times.weight_gradient_s, error, times.weight_gradient_s, times.recompute_s]
@@ -94,8 +86,9 @@ class OperationGraph:
         exchange = np.stack(
             [times.forward_exchange_s, error_exchange, error_exchange, none, times.recompute_exchange_s]
         )
-        compute = np.maximum(whole - exchange, 0.0)
-        return compute[self.kind, self.chunk], exchange[self.kind, self.chunk]
+        held = whole[self.kind, self.chunk] + self.again * times.recompute_s[self.chunk]
+        exchanged = exchange[self.kind, self.chunk] + self.again * times.recompute_exchange_s[self.chunk]
+        return np.maximum(held - exchanged, 0.0), exchanged
 
     def boundaries_s(self, times: StageTimes) -> Seconds:
         """What the result that each operation waits for takes on its way, float64[operations]."""
@@ -138,7 +131,7 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
     orders = schedule.orders(devices, micro_batches)
     chunks_of = tuple(tuple(chunks) for chunks in schedule.chunks(devices))
     kinds, chunk, micro_batch = np.concatenate(orders).T
-    joined, kind = kinds >= JOINED, kinds % JOINED
+    joined, kind = kinds & JOINED > 0, kinds % JOINED
     device = np.repeat(np.arange(devices, dtype=np.int32), [len(order) for order in orders])
     dependency, boundary = _dependencies(schedule, orders, chunks_of, micro_batches)
     slot = np.cumsum(~joined) - 1
@@ -147,9 +140,20 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
     starts = np.flatnonzero(np.diff(device[~joined], prepend=-1))
     previous[starts] = slots
     return OperationGraph(
-        chunks_of, micro_batches, kind, chunk, micro_batch, device, dependency, boundary, slot, previous, joined,
-        _sequence(schedule, np.append(starts, slots), slot, dependency, joined),
-    )  # fmt: skip
+        chunks_of=chunks_of,
+        micro_batches=micro_batches,
+        kind=kind,
+        chunk=chunk,
+        micro_batch=micro_batch,
+        device=device,
+        dependency=dependency,
+        boundary=boundary,
+        slot=slot,
+        previous=previous,
+        joined=joined,
+        again=_recomputes(kinds, chunk, micro_batch),
+        sequence=_sequence(schedule, np.append(starts, slots), slot, dependency, joined),
+    )
 
 
 def _dependencies(
@@ -184,6 +188,17 @@ def _dependencies(
     return dependency, np.where(crosses, chunk - is_forward, -1)
 
 
+def _recomputes(
+    kinds: NDArray[np.int32], chunk: NDArray[np.int32], micro_batch: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Whether an operation is a backward one whose activations are not there and have no R of their own."""
+    apart = np.zeros((chunk.max() + 1, micro_batch.max() + 1), np.bool_)
+    own = kinds % JOINED == Kind.RECOMPUTE
+    apart[chunk[own], micro_batch[own]] = True
+    backward = np.isin(kinds % JOINED, (Kind.BACKWARD, Kind.INPUT_GRADIENT)) & (kinds & KEPT == 0)
+    return np.asarray(backward & ~apart[chunk, micro_batch])
+
+
 def _require(schedule: Schedule, present: NDArray[np.bool_], what: str) -> None:
     if not present.all():
         chunk, part = np.argwhere(~present)[0]
@@ -210,7 +225,7 @@ def _sequence(
     second[slot[joined]] = slot_of[dependency[joined]]
     other = second.tolist() if joined.any() else None
     done = bytearray(slots) + b"\1"
-    waiting: dict[int, int] = {}
+    waiting: dict[int, list[int]] = {}
     position, stops, sequence = starts[:-1].tolist(), starts[1:].tolist(), []
     devices = list(range(len(position)))[::-1]
     while devices:
@@ -221,12 +236,12 @@ def _sequence(
             if done[needed] and other:
                 needed = other[this]
             if not done[needed]:
-                waiting[needed] = device
+                waiting.setdefault(needed, []).append(device)
                 break
             done[this] = 1
             sequence.append(this)
             if this in waiting:
-                devices.append(waiting.pop(this))
+                devices += waiting.pop(this)
             this += 1
         position[device] = this
     if len(sequence) < slots:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hypar_exp.errors import UserError
 from hypar_exp.simulation.contention import Media, Moments, contended
 from hypar_exp.simulation.operation_graph import OperationGraph, longest_path, operation_graph
-from hypar_exp.simulation.schedules.schedule import Kind, Schedule
+from hypar_exp.simulation.operations import Kind, Schedule
 from hypar_exp.simulation.stage_times import Seconds, StageTimes
 
 BoundaryRule = Literal["latency", "stage", "shared"]
@@ -34,7 +34,8 @@ class Timeline:
         graph: operations, device after device in the device's order.
         start_s, end_s: float64[operations], when the operation holds its device.
         exchange_start_s: float64[operations], when its inside exchange begins; `end_s` where it has none.
-        compute_s: float64[operations], what the operation computes.
+        compute_s, exchange_s: float64[operations], how long the operation computes, and exchanges inside its stage; of
+            both where two run at the same time.
         sent_s, arrived_s: float64[operations], when the result that it waits for is on its way.
         gradients_s: float64[chunks, 2], begin and end of each chunk's exchange of gradients; NaN where there is none.
         gradients_behind: whether gradients are exchanged while devices compute.
@@ -46,6 +47,7 @@ class Timeline:
     end_s: Seconds
     exchange_start_s: Seconds
     compute_s: Seconds
+    exchange_s: Seconds
     sent_s: Seconds
     arrived_s: Seconds
     gradients_s: Seconds
@@ -165,9 +167,18 @@ def timeline(
         )
     slot = graph.slot
     return Timeline(
-        graph, moments.start_s[slot], moments.end_s[slot], moments.exchange_s[slot], slot_compute[slot],
-        moments.sent_s, moments.arrived_s, moments.gradients_s, overlap_gradients, media,
-    )  # fmt: skip
+        graph=graph,
+        start_s=moments.start_s[slot],
+        end_s=moments.end_s[slot],
+        exchange_start_s=moments.exchange_s[slot],
+        compute_s=slot_compute[slot],
+        exchange_s=slot_exchange[slot],
+        sent_s=moments.sent_s,
+        arrived_s=moments.arrived_s,
+        gradients_s=moments.gradients_s,
+        gradients_behind=overlap_gradients,
+        media=media,
+    )
 
 
 def _by_slot(graph: OperationGraph, seconds: Seconds) -> Seconds:
@@ -224,6 +235,8 @@ def _with_boundary_stages(
         schedule, 2 * devices - 1, micro_batches, _boundaries_as_stages(times), overlap_gradients=overlap_gradients
     )
     graph, last = whole.graph, len(whole.graph)
+    if graph.joined.any():
+        raise UserError("boundaries can be stages of their own only where a schedule runs one operation at a time")
     stays = graph.chunk % 2 == 0
     number = np.append(np.where(stays, np.cumsum(stays) - 1, -1), int(stays.sum()))
     transfer = graph.dependency[stays]
@@ -240,14 +253,23 @@ def _with_boundary_stages(
         boundary=np.where(crosses, np.append(graph.chunk, 0)[transfer] // 2, -1),
         slot=np.arange(int(stays.sum())),
         joined=graph.joined[stays],
+        again=graph.again[stays],
         previous=np.zeros(0, np.int64),
         sequence=np.zeros(0, np.int64),
     )
-    return Timeline(
-        between, whole.start_s[stays], whole.end_s[stays], whole.exchange_start_s[stays], whole.compute_s[stays],
-        start[transfer], end[transfer], whole.gradients_s[::2], overlap_gradients,
-        Media(np.arange(devices - 1), np.full(devices, devices)),
-    )  # fmt: skip
+    return replace(
+        whole,
+        graph=between,
+        start_s=whole.start_s[stays],
+        end_s=whole.end_s[stays],
+        exchange_start_s=whole.exchange_start_s[stays],
+        compute_s=whole.compute_s[stays],
+        exchange_s=whole.exchange_s[stays],
+        sent_s=start[transfer],
+        arrived_s=end[transfer],
+        gradients_s=whole.gradients_s[::2],
+        media=Media(np.arange(devices - 1), np.full(devices, devices)),
+    )
 
 
 def _boundaries_as_stages(times: StageTimes) -> StageTimes:

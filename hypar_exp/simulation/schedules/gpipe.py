@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hypar_exp.simulation.schedules.schedule import Kind, Order, in_sequence, one_each, run
+from hypar_exp.simulation.operations import Kind, Order, in_sequence, one_each, run
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from hypar_exp.errors import UserError
-from hypar_exp.simulation.schedules.schedule import Kind, Order, alternate, in_sequence, one_each, run
+from hypar_exp.simulation.operations import Kind, Order, one_each, one_forward_one_backward, run
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,12 @@ class OneFOneB:
         warm_up: forwards before a device's first backward: on device s of p `short` is p - s, and `long` is
             2(p - s) - 1, which hides boundaries at up to twice the activations (DAPPLE's policies A and B, Fan et al.,
             2021); or a number for each device. Never more than there are micro-batches.
+        together: after the warm-up a forward and a backward run at the same time, exchanges of each hidden under the
+            other's compute.
     """
 
     warm_up: Literal["short", "long"] | Sequence[int] = "short"
+    together: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.warm_up, str):
@@ -38,7 +41,7 @@ class OneFOneB:
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
         return [
-            _order(device, micro_batches, min(warm_up, micro_batches))
+            self._order(device, micro_batches, min(warm_up, micro_batches))
             for device, warm_up in enumerate(self._warm_ups(devices))
         ]
 
@@ -53,9 +56,7 @@ class OneFOneB:
             )
         return [int(number) for number in self.warm_up]
 
-
-def _order(device: int, micro_batches: int, warm_up: int) -> Order:
-    parts = np.arange(micro_batches)
-    forward, backward = run(Kind.FORWARD, device, parts), run(Kind.BACKWARD, device, parts)
-    steady = micro_batches - warm_up
-    return in_sequence(forward[:warm_up], alternate(backward[:steady], forward[warm_up:]), backward[steady:])
+    def _order(self, device: int, micro_batches: int, warm_up: int) -> Order:
+        parts = np.arange(micro_batches)
+        forward, backward = run(Kind.FORWARD, device, parts), run(Kind.BACKWARD, device, parts)
+        return one_forward_one_backward(forward, backward, warm_up, self.together)

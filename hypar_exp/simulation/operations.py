@@ -1,4 +1,4 @@
-"""What a schedule is: the order in which every device of a pipeline runs its operations."""
+"""Operations of a pipeline, and what a schedule is: the order in which every device runs its own."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ JOINED = 8
 """Added to the kind of an operation that runs at the same time as the one before it: exchanges of each are hidden
 under the other's compute."""
 
+KEPT = 16
+"""Added to the kind of a backward operation whose activations the schedule keeps, whatever the plan computes again."""
+
 
 class Schedule(Protocol):
     """An order of operations for any number of devices and micro-batches; frozen, so that it can be a key."""
@@ -60,9 +63,23 @@ def alternate(first: Order, second: Order) -> Order:
     return np.stack([first, second], axis=1).reshape(-1, 3)
 
 
+def together(first: Order, second: Order) -> Order:
+    """The operations of two equally long runs in pairs, each pair at the same time."""
+    return alternate(first, second + np.array([JOINED, 0, 0], np.int32))
+
+
 def in_sequence(*runs: Order) -> Order:
     """Runs one after the other."""
     return np.concatenate(runs)
+
+
+def one_forward_one_backward(forward: Order, backward: Order, warm_up: int, at_once: bool) -> Order:
+    """`warm_up` forwards, then backwards and forwards in turn or in pairs at once, then the other backwards."""
+    steady = len(forward) - warm_up
+    pair = (
+        together(forward[warm_up:], backward[:steady]) if at_once else alternate(backward[:steady], forward[warm_up:])
+    )
+    return in_sequence(forward[:warm_up], pair, backward[steady:])
 
 
 def listed(operations: Iterable[tuple[int, int, int]]) -> Order:
@@ -73,3 +90,13 @@ def listed(operations: Iterable[tuple[int, int, int]]) -> Order:
 def one_each(devices: int) -> list[tuple[int]]:
     """Chunk s on device s."""
     return [(device,) for device in range(devices)]
+
+
+def v_shaped(devices: int) -> list[tuple[int, int]]:
+    """Chunks down the devices and back up: device s holds chunks s and 2p - 1 - s."""
+    return [(device, 2 * devices - 1 - device) for device in range(devices)]
+
+
+def both_ways(devices: int) -> list[tuple[int, int]]:
+    """Two pipelines in opposite directions: device s holds chunks s and p - 1 - s."""
+    return [(device, devices - 1 - device) for device in range(devices)]
