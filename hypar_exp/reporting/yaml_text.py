@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
-from omegaconf._utils import get_omega_conf_dumper
+
+_BOOLEAN = re.compile("y|n|yes|no|true|false|on|off", re.IGNORECASE)
 
 
 class _Dumper(yaml.CSafeDumper if hasattr(yaml, "CSafeDumper") else yaml.SafeDumper):  # type: ignore[misc]
     """Quotes texts that OmegaConf would read as something else, as `1e3`."""
 
 
-_Dumper.add_representer(str, get_omega_conf_dumper().str_representer)
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if _BOOLEAN.fullmatch(text) or _is_number(text) else None
+    return dumper.represent_scalar(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, text, style=style)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_Dumper.add_representer(str, _text)
 
 
 def to_yaml(key: str, value: Any) -> str:

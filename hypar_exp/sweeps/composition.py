@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra._internal.config_repository import CachingConfigRepository
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from hypar_exp.sweeps import hydra_private
 from hypar_exp.sweeps.cache import Bounded
 
 if TYPE_CHECKING:
@@ -89,18 +88,13 @@ class Composition:
         Raises:
             ConfigCompositionException: an unknown key, or a value of another type.
         """
-        from hydra._internal.config_loader_impl import ConfigLoaderImpl
-
-        content = self.config.__dict__["_content"]  # a copy of the whole takes ten times as long as of what changes
-        before = dict(content)
-        try:
-            for key in content.keys() - (self.fixed.keys() - {_top(override) for override in overrides}):
-                content[key] = copy.deepcopy(content[key])
-            ConfigLoaderImpl._apply_overrides_to_config(list(overrides), self.config)
+        if not hydra_private.are_known():  # Hydra composed the job with its values
+            yield copy.deepcopy(self.config)
+            return
+        set_here = {_top(override) for override in overrides}
+        changing = [key for key in map(str, self.config) if key not in self.fixed or key in set_here]
+        with hydra_private.with_values(self.config, overrides, changing):
             yield self.config
-        finally:
-            content.clear()
-            content.update(before)
 
 
 @dataclass(frozen=True)
@@ -140,8 +134,8 @@ class Composer:
             master: the sweep's own configuration, with Hydra's node.
             varying: the keys that the jobs differ in, as they are written in overrides.
         """
-        self._loader, self._master = copy.copy(loader), master
-        self._loader.repository = _ReadFiles(loader.repository)
+        self._loader = hydra_private.reading_files_once(loader) if hydra_private.are_known() else loader
+        self._master = master
         self._varying = {key.lstrip("+~").split(".")[0] for key in varying}
         self._overrides: dict[str, tuple[Override, bool]] = {}
         self._compositions: Bounded[tuple[str, ...], Composition] = Bounded(MOST_COMPOSITIONS)
@@ -153,6 +147,8 @@ class Composer:
         Raises:
             HydraException, ConfigCompositionException: as Hydra does for these overrides.
         """
+        if not hydra_private.are_known():
+            return self._composed_by_hydra(job, number)
         structure, values = self._divided(job)
         composition = self._compositions.get(structure, lambda: self._composition(structure))
         if composition.asks_hydra or _contains(job, HYDRA_RESOLVER):
@@ -191,8 +187,9 @@ class Composer:
         override = OverridesParser.create(config_loader=self._loader).parse_override(text)
         if override.is_hydra_override() or override.package is not None:
             return override, False
-        group = self._loader.repository.group_exists(override.key_or_group)
-        return override, isinstance(override.value(), dict) or not group
+        return override, isinstance(override.value(), dict) or not hydra_private.is_group(
+            self._loader, override.key_or_group
+        )
 
     def _node(
         self,
@@ -211,7 +208,7 @@ class Composer:
         return _without_hydra(self._loader.load_sweep_config(self._master, list(structure)))
 
     def _composed_by_hydra(self, job: Sequence[str], number: int) -> Composed:
-        """A job that asks for what Hydra knows of it, as its number or its folder: Hydra composes it whole."""
+        """A job that Hydra composes whole, for one as it asks for what Hydra knows of it: its number or its folder."""
         from hydra.core.hydra_config import HydraConfig
 
         config = self._loader.load_sweep_config(self._master, list(job))
@@ -223,22 +220,6 @@ class Composer:
         return Composed(
             composition, [], {str(key): Node.of(composition.config, str(key)) for key in composition.config}
         )
-
-
-class _ReadFiles(CachingConfigRepository):  # type: ignore[misc]
-    """Configuration files that are read once a sweep: reading them again takes half the time of a composition."""
-
-    def __init__(self, files: Any) -> None:
-        super().__init__(files)
-        self._pickled: dict[str, bytes] = {}
-
-    def __deepcopy__(self, memo: object) -> _ReadFiles:
-        return self  # a composition copies its repository only to add to its own search path, which is always the same
-
-    def load_config(self, config_path: str) -> Any:
-        if config_path not in self._pickled:
-            self._pickled[config_path] = pickle.dumps(super().load_config(config_path))
-        return pickle.loads(self._pickled[config_path])  # a composition may change what it was given
 
 
 def _without_hydra(config: DictConfig) -> Composition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from omegaconf import OmegaConf, open_dict
 
 from hypar_exp.experiments.job import register
 from hypar_exp.paths import CONF_DIR
+from hypar_exp.sweeps import hydra_private
 from hypar_exp.sweeps.composition import Composer
+from tests.conftest import ROOT
 
 Axes = dict[str, list[str]]
 GRIDS: list[Axes] = [
@@ -48,7 +51,10 @@ def hydra(conf: Path = CONF_DIR) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("axes", GRIDS)
-def test_each_job_is_what_hydra_composes(axes: Axes) -> None:
+@pytest.mark.parametrize("private", [True, False], ids=["fast", "public"])
+def test_each_job_is_what_hydra_composes(axes: Axes, private: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hydra_private.are_known(), "try the private parts with this version of Hydra or OmegaConf, and add it"
+    monkeypatch.setattr(hydra_private, "are_known", lambda: private)
     pairs = [[f"{key}={value}" if key[0] != "~" else key for value in values] for key, values in axes.items()]
     jobs = [list(job) for job in itertools.product(*pairs)]
     with hydra() as (loader, master):
@@ -93,3 +99,10 @@ def _composed_by_hydra(loader: Any, master: Any, job: list[str], number: int) ->
         del task["hydra"]
     plain: Any = OmegaConf.to_container(task, resolve=True)
     return {str(key): value for key, value in plain.items()}
+
+
+def test_everything_private_is_in_one_file() -> None:
+    private = re.compile(r"\b(hydra|omegaconf)\._|_apply_overrides_to_config|\"_content\"")
+    files = [*(ROOT / "hypar_exp").rglob("*.py"), *(ROOT / "hydra_plugins").rglob("*.py")]
+    found = [str(file.relative_to(ROOT)) for file in files if private.search(file.read_text(encoding="utf-8"))]
+    assert found == ["hypar_exp/sweeps/hydra_private.py"]
