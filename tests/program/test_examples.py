@@ -101,7 +101,8 @@ def test_the_hardware_differs_from_hmc_in_what_it_says(example: Path) -> None:
 @of("objective")
 def test_no_plan_is_cheaper_than_the_cheapest(example: Path) -> None:
     chosen = hx.run(
-        "network=lenet_c array.levels=2 strategy=optimal tracking=none objective=price objective.electricity_per_kwh=900",
+        "network=lenet_c array.levels=2 strategy=optimal tracking=none "
+        "objective=price objective.electricity_per_kwh=900",
         config_dir=example / "conf",
     )
 
