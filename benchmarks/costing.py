@@ -14,7 +14,7 @@ import numpy as np
 
 from hypar_exp import networks
 from hypar_exp.networks import Network
-from hypar_exp.planning import HyPar, Plan, PlanningProblem, level_communication
+from hypar_exp.planning import HyPar, Choices, PlanningProblem, level_communication
 from hypar_exp.simulation import load_accounting
 
 BATCH, LEVELS, PLANS = 256, 4, 1_000_000
@@ -43,7 +43,7 @@ def main() -> None:
     print(f"peak memory: {_peak_bytes() / 1e9:.2f} GB in all (limit 1.07 GB), {grown / 1e6:.0f} MB of it while costing")
 
 
-def _cost_by_loop(network: Network, plan: Plan) -> float:
+def _cost_by_loop(network: Network, plan: Choices) -> float:
     total = 0.0
     for level in range(len(plan)):
         for at, layer in enumerate(network.layers):

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning.plan import Plan
+from hypar_exp.planning.plan import Choices
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class CostedPlans:
 class Costs(Protocol):
     """Costs plans on one array, as many as fit in memory in one call."""
 
-    def of(self, plans: Plan) -> CostedPlans:
+    def of(self, plans: Choices) -> CostedPlans:
         """The costs of plans, uint8[plans, levels, layers].
 
         Raises:

@@ -14,7 +14,7 @@ from hypar_exp.planning.cost.communication import CommunicationModel
 from hypar_exp.planning.cost.device_groups import EVEN, Kinds
 from hypar_exp.planning.cost.sharding import choices_above
 from hypar_exp.planning.costs import Costs
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 from hypar_exp.planning.solvers.memory_bound import MemoryLimit
 
 COMMUNICATION = "communication"
@@ -110,7 +110,7 @@ class PlanningProblem:
             return self
         return replace(self, communication=self.communication.over(splits))
 
-    def cost_of(self, plans: Plan) -> NDArray[np.float64]:
+    def cost_of(self, plans: Choices) -> NDArray[np.float64]:
         """What each plan of uint8[plans, levels, layers] costs, float64[plans]."""
         tables = AmountTables(self.network, self.batch_size, self.communication, self.levels, self.kinds)
         exchanged = level_amounts(self.costs.weighted(tables), plans)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-
-from hypar_exp.planning.plan import Plan
+from numpy.typing import NDArray
 
 Recompute = Literal["none", "selective", "full"]
 """What of its activations a stage computes again in the backward pass instead of keeping it."""
@@ -22,19 +21,21 @@ class Stage:
         devices: accelerators of the stage, over all its replicas.
         replicas: copies of the stage; each takes a share of every micro-batch.
         splits: uint8[levels, layers], how the layers are split inside one replica of 2**levels accelerators.
+        levels: the array's hierarchy levels at which they are split, counted from 0; () on a flat array.
         recompute: what of its activations is computed again.
     """
 
     layers: tuple[int, ...]
     devices: int = 1
     replicas: int = 1
-    splits: Plan = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    splits: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    levels: tuple[int, ...] = ()
     recompute: Recompute = "none"
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Stages in the order in which a micro-batch passes through them.
+    """A plan of a flat array: stages in the order in which a micro-batch passes through them.
 
     Attributes:
         stages: at least one.

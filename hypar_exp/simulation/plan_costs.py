@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning import CostedPlans, Plan
+from hypar_exp.planning import CostedPlans, Choices
 from hypar_exp.simulation.cost_model import CostModel
 
 PLANS_PER_CHUNK = 8192
@@ -20,7 +20,7 @@ class PlanCosts:
 
     model: CostModel
 
-    def of(self, plans: Plan) -> CostedPlans:
+    def of(self, plans: Choices) -> CostedPlans:
         """The costs of plans, uint8[plans, levels, layers], in little more memory than the plans and their costs.
 
         Raises:
@@ -33,7 +33,7 @@ class PlanCosts:
             step_time_s[chunk] = exchange_time_s + self._compute_time_s(plans[chunk])
         return CostedPlans(communication_bytes, step_time_s)
 
-    def _exchange(self, plans: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _exchange(self, plans: Choices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Bytes that the array exchanges, and the time that takes: float64[plans] each."""
         sent_bytes, time_s = np.zeros(len(plans)), np.zeros(len(plans))
         for costs in self.model.kinds:
@@ -50,7 +50,7 @@ class PlanCosts:
         slowest_s: NDArray[np.float64] = np.max(times_s, axis=0).T
         return slowest_s
 
-    def _compute_time_s(self, plans: Plan) -> NDArray[np.float64]:
+    def _compute_time_s(self, plans: Choices) -> NDArray[np.float64]:
         by_state = self._compute_time_by_state_s
         if (by_state == by_state[:, :1]).all():  # arithmetic bounds every layer, whatever the plan
             return np.broadcast_to(by_state[:, 0].sum(), len(plans))

@@ -16,7 +16,7 @@ from hypar_exp.networks import Network
 from hypar_exp.planning import (
     CommunicationModel,
     HyPar,
-    Plan,
+    Choices,
     PlanningProblem,
     Split,
     level_communication,
@@ -30,7 +30,7 @@ MODELS = [conf.accounting(name).communication for name in ("as_evaluated", "as_t
 batches = st.integers(1, 64)
 
 
-def exchanged_by_definition(network: Network, batch: int, plan: Plan, level: int, tabulated: bool) -> Fraction:
+def exchanged_by_definition(network: Network, batch: int, plan: Choices, level: int, tabulated: bool) -> Fraction:
     """Elements at one level, all pairs, from the rules of the paper for one plan: exact, one layer after the other."""
     total = Fraction(0)
     for at, layer in enumerate(network.layers):
@@ -48,7 +48,7 @@ def exchanged_by_definition(network: Network, batch: int, plan: Plan, level: int
 
 
 @st.composite
-def planned(draw: st.DrawFn, most_levels: int = 4, plans: int = 5) -> tuple[Network, int, Plan]:
+def planned(draw: st.DrawFn, most_levels: int = 4, plans: int = 5) -> tuple[Network, int, Choices]:
     network = draw(graphs())
     levels = draw(st.integers(1, most_levels))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -56,7 +56,7 @@ def planned(draw: st.DrawFn, most_levels: int = 4, plans: int = 5) -> tuple[Netw
 
 
 @given(planned(), st.booleans())
-def test_the_vectorised_cost_is_the_plain_loop_s(case: tuple[Network, int, Plan], tabulated: bool) -> None:
+def test_the_vectorised_cost_is_the_plain_loop_s(case: tuple[Network, int, Choices], tabulated: bool) -> None:
     network, batch, plans = case
     found = level_communication(network, batch, MODELS[tabulated], plans)
     for plan, row in zip(plans, found, strict=True):
@@ -66,7 +66,7 @@ def test_the_vectorised_cost_is_the_plain_loop_s(case: tuple[Network, int, Plan]
 
 
 @given(planned(plans=7), st.integers(1, 6))
-def test_a_plan_costs_the_same_however_it_is_batched(case: tuple[Network, int, Plan], cut: int) -> None:
+def test_a_plan_costs_the_same_however_it_is_batched(case: tuple[Network, int, Choices], cut: int) -> None:
     network, batch, plans = case
     together = level_communication(network, batch, MODELS[0], plans)
     apart = [level_communication(network, batch, MODELS[0], part) for part in (plans[:cut], plans[cut:])]

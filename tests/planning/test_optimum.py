@@ -17,7 +17,7 @@ from hypar_exp.planning import (
     CommunicationModel,
     HyPar,
     Optimal,
-    Plan,
+    Choices,
     PlanningProblem,
     level_communication,
 )
@@ -31,14 +31,14 @@ TYPES = (("dp", "mp"), ("dp", "mp", "op"), ("dp", "op"))
 NUMBERS = {"dp": 0, "mp": 1, "op": 2}
 
 
-def exchanged(problem: PlanningProblem, plans: Plan) -> NDArray[np.float64]:
+def exchanged(problem: PlanningProblem, plans: Choices) -> NDArray[np.float64]:
     totals: NDArray[np.float64] = level_communication(
         problem.network, problem.batch_size, problem.communication, plans
     ).sum(axis=1)
     return totals
 
 
-def every_plan(levels: int, layers: int, types: tuple[str, ...]) -> Plan:
+def every_plan(levels: int, layers: int, types: tuple[str, ...]) -> Choices:
     """Every plan there is, uint8[plans, levels, layers]."""
     cells = levels * layers
     digits = np.arange(len(types) ** cells)[:, None] // len(types) ** np.arange(cells) % len(types)

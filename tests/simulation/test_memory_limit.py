@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
-from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Plan, PlanningProblem, PlanningWarning
+from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Choices, PlanningProblem, PlanningWarning
 from hypar_exp.simulation import Accounting, Communication, CostModel, HTree, Objective, memory_limit, simulate
 from tests.planning.test_optimum import TYPES, every_plan
 from tests.simulation.test_objectives import OBJECTIVES, Scene, hmc, measure, scenes
@@ -23,7 +23,7 @@ def limited(scene: Scene, problem: PlanningProblem) -> PlanningProblem:
     return replace(problem, memory=limit)
 
 
-def needs(scene: Scene, plans: Plan) -> list[float]:
+def needs(scene: Scene, plans: Choices) -> list[float]:
     arguments = scene.array, scene.hardware, scene.accounting, scene.batch_size
     return [simulate(scene.network, plan, *arguments).memory_per_accelerator_bytes for plan in plans]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hypar_exp.networks import Network
 from hypar_exp.planning.cost.communication import CommunicationModel, mean_amounts
 from hypar_exp.planning.cost.device_groups import EVEN, GroupKind, Kinds, recut_factors, uneven_levels
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 
 PLANS_PER_CHUNK = 8192
 
@@ -34,14 +34,14 @@ class PlanCommunication:
 
 
 def plan_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Plan, kinds: Kinds = EVEN
+    network: Network, batch_size: int, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
 ) -> PlanCommunication:
     """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
     return AmountTables(network, batch_size, model, plans.shape[-2], kinds).look_up(plans)
 
 
 def level_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Plan, kinds: Kinds = EVEN
+    network: Network, batch_size: int, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
 ) -> NDArray[np.float64]:
     """Elements that the whole array exchanges in a step, by level: float64[plans, levels], in bounded memory.
 
@@ -55,7 +55,7 @@ def level_communication(
     return level_amounts(AmountTables(network, batch_size, model, plans.shape[-2], kinds), plans)
 
 
-def level_amounts(tables: AmountTables, plans: Plan) -> NDArray[np.float64]:
+def level_amounts(tables: AmountTables, plans: Choices) -> NDArray[np.float64]:
     """What tables say of plans (uint8[plans, levels, layers]), by level: float64[plans, levels], in bounded memory."""
     totals = np.empty(plans.shape[:2])
     for start in range(0, len(plans), PLANS_PER_CHUNK):
@@ -133,7 +133,7 @@ class AmountTables:
         other.within, other.between = within, between
         return other
 
-    def look_up(self, plans: Plan) -> PlanCommunication:
+    def look_up(self, plans: Choices) -> PlanCommunication:
         levels, layers, edges = self.within.shape[0], self.within.shape[1], self.between.shape[1]
         within, between = np.empty((levels, layers, len(plans))), np.empty((levels, edges, len(plans)))
         positions = self._model.positions(plans)
@@ -151,7 +151,7 @@ class AmountTables:
             state += digit_of[level][choice]
         return PlanCommunication(within=within.transpose(2, 0, 1), between=between.transpose(2, 0, 1))
 
-    def leaf_states(self, plans: Plan) -> NDArray[np.unsignedinteger]:
+    def leaf_states(self, plans: Choices) -> NDArray[np.unsignedinteger]:
         """The state that each plan leaves each layer's leaf accelerators in: unsigned[plans, layers]."""
         levels = np.arange(len(self.digit_of))[:, None]
         added = self.digit_of.astype(self._index_type)[levels, self._model.positions(plans)]

@@ -15,7 +15,7 @@ from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
 from hypar_exp.planning.cost.device_groups import Kinds
 from hypar_exp.planning.cost.sharding import shard
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 
 WITHIN_TENSORS = ("weight_gradient", "output", "output_error", "input_error")
 BETWEEN_TENSORS = ("feature", "error")
@@ -100,7 +100,7 @@ class CommunicationModel:
             },
         )
 
-    def positions(self, plans: Plan) -> Plan:
+    def positions(self, plans: Choices) -> Choices:
         """The plans' entries as positions in `splits`, the plans themselves where that is the same.
 
         Raises:

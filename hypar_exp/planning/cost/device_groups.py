@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.planning.cost.sharding import choices_above
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 
 RECUT = ((Split.DP, Split.MP), (Split.OP, Split.DP))
 """Producer's and consumer's splits between which a tensor that is cut along one dimension is cut along the other."""
@@ -45,7 +45,7 @@ class GroupKind:
         """number[levels]: what a choice at each level counts; integers where all shares are even."""
         return -np.log2(self.shares) if self.shares else np.ones(levels, dtype=np.uint8)
 
-    def leaf_counts(self, plans: Plan) -> NDArray[np.number]:
+    def leaf_counts(self, plans: Choices) -> NDArray[np.number]:
         """What the choices of plans count for the leaf accelerators: number[..., layers, len(Split)]."""
         if not self.shares:
             return choices_above(plans)[..., -1, :, :]

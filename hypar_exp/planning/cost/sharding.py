@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.networks import Network
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 
 BATCH, INPUT_CHANNELS, OUTPUT_CHANNELS = Split.DP, Split.MP, Split.OP
 INPUT_DIMENSIONS = (BATCH, INPUT_CHANNELS)
@@ -41,7 +41,7 @@ class ShardedTensors:
     """The tensor on each edge as its consumer sees it: A(F), and A(E), of the whole batch."""
 
 
-def choices_above(plans: Plan) -> NDArray[np.uint8]:
+def choices_above(plans: Choices) -> NDArray[np.uint8]:
     """How often each split was chosen above each level.
 
     Args:
@@ -81,7 +81,7 @@ def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> Shar
     )
 
 
-def layers_in_fractions_of_channels(network: Network, plan: Plan) -> list[str]:
+def layers_in_fractions_of_channels(network: Network, plan: Choices) -> list[str]:
     """The layers whose channels a plan, uint8[levels, layers], halves below whole numbers."""
     counts = choices_above(plan)[-1].astype(np.int64)
     read = np.array([layer.input.channels for layer in network.layers])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 from hypar_exp.planning.cost.amount_tables import AmountTables
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 from hypar_exp.planning.solvers.elimination import Table
 
 ENTRIES_PER_EDGE = 2**13
@@ -103,7 +103,7 @@ class Columns:
             *((nodes[producer][at], *nodes[consumer][: at + 1]) for at in range(count) for producer, consumer in ends),
         )
 
-    def layer_amounts(self, tables: AmountTables, close_to: Plan) -> NDArray[np.complex128]:
+    def layer_amounts(self, tables: AmountTables, close_to: Choices) -> NDArray[np.complex128]:
         """Elements exchanged inside each layer, complex128[layers, states]; the imaginary part counts where the state
         differs from a plan."""
         paid = np.zeros((self.layers, 1), dtype=np.complex128)
@@ -160,13 +160,13 @@ class Columns:
         blocks: list[int] = np.stack(np.unravel_index(layers, self.block_sizes), axis=-1).ravel().tolist()
         return blocks
 
-    def plan(self, layers: NDArray[np.int64]) -> Plan:
+    def plan(self, layers: NDArray[np.int64]) -> Choices:
         """uint8[levels, layers]: the columns that the layers' states stand for."""
         places = self.choices ** np.arange(self.levels)[::-1]
-        plan: Plan = np.array(self.splits, dtype=np.uint8)[layers // places[:, None] % self.choices]
+        plan: Choices = np.array(self.splits, dtype=np.uint8)[layers // places[:, None] % self.choices]
         return plan
 
-    def states_of(self, positions: Plan) -> NDArray[np.int64]:
+    def states_of(self, positions: Choices) -> NDArray[np.int64]:
         """The layers' states for a plan whose entries are positions in `splits`."""
         places = self.choices ** np.arange(self.levels)[::-1]
         states: NDArray[np.int64] = (positions * places[:, None]).sum(axis=0)

@@ -7,12 +7,12 @@ import numpy as np
 from hypar_exp.networks import Network
 from hypar_exp.planning.cost.communication import CommunicationModel, PairAmounts, mean_amounts
 from hypar_exp.planning.cost.device_groups import EVEN, Kinds, recut_factors, uneven_levels
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 from hypar_exp.planning.solvers.elimination import cached_elimination, warn_of_bound
 from hypar_exp.planning.solvers.minimum_cut import least_cut
 
 
-def partition_level(network: Network, amounts: PairAmounts) -> Plan:
+def partition_level(network: Network, amounts: PairAmounts) -> Choices:
     """The splits of one level that exchange least (Algorithm 1); ties go to the split of the lowest number.
 
     A chain is planned by the paper's dynamic programming, any other graph by a minimum cut where the accounting allows
@@ -40,7 +40,7 @@ def partition_level(network: Network, amounts: PairAmounts) -> Plan:
     return np.array(least.states, dtype=np.uint8)
 
 
-def _partition_chain(amounts: PairAmounts) -> Plan:
+def _partition_chain(amounts: PairAmounts) -> Choices:
     within, between = amounts.within.tolist(), amounts.between.tolist()
     splits = range(len(within[0]))
     least = within[0]
@@ -59,7 +59,7 @@ def _partition_chain(amounts: PairAmounts) -> Plan:
 
 def partition_hierarchy(
     network: Network, batch_size: int, levels: int, model: CommunicationModel, kinds: Kinds = EVEN
-) -> Plan:
+) -> Choices:
     """Algorithm 1 level by level, each on the tensors as the levels above have shrunk them (Algorithm 2).
 
     The choice is among the splits that the model prices. Where groups are of several kinds, they choose together.

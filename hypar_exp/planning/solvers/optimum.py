@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.planning.cost.amount_tables import AmountTables
-from hypar_exp.planning.plan import Plan
+from hypar_exp.planning.plan import Choices
 from hypar_exp.planning.problem import PlanningProblem, StepCosts
 from hypar_exp.planning.solvers.columns import Columns
 from hypar_exp.planning.solvers.elimination import TOO_ENTANGLED, Table, cached_elimination, warn_of_bound
@@ -29,12 +29,12 @@ MOST_TRANSITIONS = 2**25
 class LeastPlan:
     """A plan, uint8[levels, layers], what it costs, and what no plan costs less than (the same where it is exact)."""
 
-    plan: Plan
+    plan: Choices
     cost: float
     bound: float
 
 
-def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
+def least_plan(problem: PlanningProblem, close_to: Choices) -> LeastPlan:
     """The plan of the whole hierarchy that costs least; among equals the one that differs least from another.
 
     Where the network is too entangled for an exact minimum, a `PlanningWarning` says how far from it the plan can be.
@@ -82,7 +82,7 @@ def least_plan(problem: PlanningProblem, close_to: Plan) -> LeastPlan:
 
 
 def _costs(
-    costs: StepCosts, columns: Columns, tables: AmountTables, close_to: Plan
+    costs: StepCosts, columns: Columns, tables: AmountTables, close_to: Choices
 ) -> tuple[NDArray[np.complex128], list[Table], float, float]:
     """What the layers and the edges pay, in units of one exchanged element and above a base that every plan pays.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.planning.costs import CostedPlans
-from hypar_exp.planning.plan import Plan
+from hypar_exp.planning.plan import Choices
 
 BINS_PER_OCTAVE, OCTAVES = 128, 24
 """Bins of the performance's logarithm: half a per cent wide, so many octaves to each side of 1."""
@@ -20,7 +20,7 @@ SAME_DIGITS = 12
 class Points:
     """Costed plans: uint8[points, levels, layers], and float64[points] each."""
 
-    plans: Plan
+    plans: Choices
     communication_bytes: NDArray[np.float64]
     step_time_s: NDArray[np.float64]
     relative_time: NDArray[np.float64]
@@ -114,7 +114,7 @@ class Explorer:
         """All plans so far, in order; None where they are too many."""
         return Points.joined(self._every) if 0 < self.costed <= self._most_listed else None
 
-    def add(self, plans: Plan, costs: CostedPlans) -> None:
+    def add(self, plans: Choices, costs: CostedPlans) -> None:
         """Take in a chunk."""
         points = self.points(plans, costs)
         self.costed += len(points)
@@ -129,7 +129,7 @@ class Explorer:
         self.histogram += np.bincount(bins, minlength=len(self.histogram))
         self._keep_best(points)
 
-    def points(self, plans: Plan, costs: CostedPlans) -> Points:
+    def points(self, plans: Choices, costs: CostedPlans) -> Points:
         """Costed plans with their relative time."""
         return Points(plans, costs.communication_bytes, costs.step_time_s, self._relative_time(costs))
 

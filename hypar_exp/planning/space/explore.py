@@ -11,7 +11,7 @@ import numpy as np
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
-from hypar_exp.planning.plan import Plan, split_types
+from hypar_exp.planning.plan import Choices, split_types
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
 from hypar_exp.planning.space.exploration import Exploration, Explorer
 from hypar_exp.planning.space.plan_space import PlanSpace
@@ -62,7 +62,7 @@ class Explore:
         if self.samples is not None:
             require_whole("strategy", "samples", self.samples, least=1)
 
-    def plan(self, problem: PlanningProblem) -> Plan:
+    def plan(self, problem: PlanningProblem) -> Choices:
         """The fastest plan, uint8[levels, layers]; raises as `explore` does."""
         return self.explore(problem).plan
 
@@ -106,7 +106,7 @@ class Explore:
         )
         return Planned(explorer.best.plans[0], found)
 
-    def _named(self, problem: PlanningProblem) -> dict[str, Plan]:
+    def _named(self, problem: PlanningProblem) -> dict[str, Choices]:
         """Name -> plan, the reference's first."""
         return {strategy.name: strategy.plan(problem) for strategy in (self.reference, *self.compare)}
 

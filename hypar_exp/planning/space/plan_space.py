@@ -1,4 +1,4 @@
-"""Plan spaces: every plan that a choice of free entries leaves open, counted out in order or drawn at random."""
+"""Choices spaces: every plan that a choice of free entries leaves open, counted out in order or drawn at random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning.plan import Plan, Split
+from hypar_exp.planning.plan import Choices, Split
 
 PLANS_PER_CHUNK = 8192
 
@@ -27,7 +27,7 @@ class PlanSpace:
         splits: what a free entry can be.
     """
 
-    base: Plan
+    base: Choices
     free: NDArray[np.bool_]
     splits: tuple[Split, ...] = (Split.DP, Split.MP)
 
@@ -36,11 +36,11 @@ class PlanSpace:
         """How many plans there are; exact however many."""
         return int(len(self.splits) ** int(self.free.sum()))
 
-    def plans(self) -> Plan:
+    def plans(self) -> Choices:
         """All of them: uint8[count, levels, layers]; `chunks` is for what does not fit in memory."""
         return np.concatenate(list(self.chunks()))
 
-    def chunks(self, most: int = PLANS_PER_CHUNK) -> Iterator[Plan]:
+    def chunks(self, most: int = PLANS_PER_CHUNK) -> Iterator[Choices]:
         """All of them in order, uint8[up to `most`, levels, layers] at a time."""
         entries = np.flatnonzero(self.free)
         kinds = len(self.splits)
@@ -55,7 +55,7 @@ class PlanSpace:
             chunk[:, entries[:high]] = split_of[_digits(np.array(number), kinds, high)]
             yield chunk.reshape(len(chunk), *self.base.shape).copy()
 
-    def samples(self, count: int, seed: int, most: int = PLANS_PER_CHUNK) -> Iterator[Plan]:
+    def samples(self, count: int, seed: int, most: int = PLANS_PER_CHUNK) -> Iterator[Choices]:
         """`count` of them, drawn uniformly and independently (one can come twice), in chunks as `chunks` gives them."""
         random = np.random.default_rng(seed)
         entries = np.flatnonzero(self.free)
