@@ -14,7 +14,7 @@ import numpy as np
 
 from hypar_exp import networks
 from hypar_exp.networks import Network
-from hypar_exp.planning import HyPar, Choices, PlanningProblem, level_communication
+from hypar_exp.planning import Choices, HyPar, PlanningProblem, level_communication
 from hypar_exp.simulation import load_accounting
 
 BATCH, LEVELS, PLANS = 256, 4, 1_000_000

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypar_exp.networks import Network, build, load, network_yaml
-from hypar_exp.planning import plan_csv, read_plan
+from hypar_exp.planning import Plan, read_plan
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.yaml_text import to_yaml
 from hypar_exp.simulation import HTree, load_accounting, load_hardware, simulate
@@ -82,7 +82,7 @@ def test_plans(layer_names: list[str], seed: int) -> None:
     plan = np.random.default_rng(seed).integers(0, 3, (3, len(layer_names)), dtype=np.uint8)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "plan.csv"
-        file.write_text(plan_csv(plan, layer_names), encoding="utf-8", newline="")
+        file.write_text(Plan(plan).csv(layer_names), encoding="utf-8", newline="")
         assert read_plan(str(file), layer_names, 3).tolist() == plan.tolist()
 
 

@@ -55,6 +55,8 @@ class Result:
     gap: OptimalityGap | None
     optimum: StepReport | None
     """A step under the best plan, where the run has a gap."""
+    notes: tuple[str, ...] = ()
+    """What the user should know and need not change."""
 
     @property
     def comparison(self) -> Comparison | None:
@@ -81,10 +83,11 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
         progress: see `PlanningProblem`.
     """
     model = cost_model(job, call)
+    notes = list(job.notes)
 
     def found_by(strategy: Strategy, problem: PlanningProblem) -> Planned:
-        found, notes = call(_plan, strategy, problem)
-        job.notes.extend(notes)
+        found, warned = call(_plan, strategy, problem)
+        notes.extend(warned)
         return cast(Planned, found)
 
     def problem_for(objective: Objective, fits: bool) -> PlanningProblem:
@@ -96,19 +99,19 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
     problem = problem_for(job.objective, job.must_fit)
     found = found_by(job.strategy, problem)
     plan, report = found.plan, simulated(found.plan)
-    halved = call(layers_in_fractions_of_channels, job.network, plan)
+    halved = call(layers_in_fractions_of_channels, job.network, plan.choices)
     if halved:
-        job.notes.append(_fractions_note(halved))
+        notes.append(_fractions_note(halved))
     if job.must_fit and not report.fits_in_memory:
         raise _not_fitting(job, report)
     baseline = None
     if job.baseline is not None:
         baseline = simulated(found_by(job.baseline, problem_for(LEAST_COMMUNICATION, False)).plan)
     if not job.gap:
-        return Result(plan, report, baseline, found.exploration, None, None)
-    gap, notes = call(_gap, job.strategy, problem, plan)
-    job.notes.extend(notes)
-    return Result(plan, report, baseline, found.exploration, gap, simulated(gap.optimal))
+        return Result(plan, report, baseline, found.exploration, None, None, tuple(notes))
+    gap, warned = call(_gap, job.strategy, problem, plan)
+    optimum = simulated(gap.optimal)
+    return Result(plan, report, baseline, found.exploration, gap, optimum, (*notes, *warned))
 
 
 def _problem(model: CostModel, objective: Objective, fits: bool, progress: Progress) -> PlanningProblem:

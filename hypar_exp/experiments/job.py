@@ -11,7 +11,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -101,7 +101,7 @@ class Job:
     must_fit: bool = False
     """Whether a plan that does not fit in memory is none."""
     page: bool = False
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
     """What the user should know and need not change."""
 
 
@@ -165,12 +165,13 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
     builder = builder or Builder(cast(DictConfig, config))
     require_whole("", "batch_size", config["batch_size"], least=1)
     baseline = None if config["baseline"] is None else builder.baseline(config["baseline"])
+    network, array = cast(Network, builder.group("network")), cast(AcceleratorArray, builder.group("array"))
     job = Job(
-        network=cast(Network, builder.group("network")),
+        network=network,
         strategy=cast(Strategy, builder.group("strategy")),
         baseline=cast("Strategy | None", baseline),
         objective=cast(Objective, builder.group("objective")),
-        array=cast(AcceleratorArray, builder.group("array")),
+        array=array,
         interconnect=cast(Interconnect, builder.group("interconnect")),
         hardware=cast(Hardware, builder.group("hardware")),
         accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),
@@ -179,20 +180,22 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         gap=config["gap"],
         must_fit=_must_fit(config["memory"]),
         page=bool(config.get("page", False)),
+        notes=(*network.notes, *_fractions_of_samples(config["batch_size"], 2**array.levels)),
     )
     if job.accounting.halves_contested_layers and (job.page or job.gap):
         raise UserError(
             f"accounting={job.accounting.name} charges a layer by what the planner would choose, which "
             f"{'page' if job.page else 'gap'}=true does not know; leave it out or choose accounting=as_evaluated"
         )
-    job.notes.extend(job.network.notes)
-    accelerators = 2**job.array.levels
-    if job.batch_size % accelerators:
-        job.notes.append(
-            f"a batch of {job.batch_size} is not a multiple of {accelerators} accelerators: "
-            "shares are fractions of a sample"
-        )
     return job
+
+
+def _fractions_of_samples(batch_size: int, accelerators: int) -> list[str]:
+    if batch_size % accelerators == 0:
+        return []
+    return [
+        f"a batch of {batch_size} is not a multiple of {accelerators} accelerators: shares are fractions of a sample"
+    ]
 
 
 def _must_fit(memory: object) -> bool:

@@ -18,7 +18,7 @@ from hypar_exp.experiments.run import make
 from hypar_exp.experiments.run_record import baseline_metrics_of, metrics_of
 from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.paths import CONF_DIR
-from hypar_exp.planning import Plan, Split, level_names
+from hypar_exp.planning import ENTRIES, Plan, level_names
 from hypar_exp.reporting.breakdown_picture import breakdown_svg
 from hypar_exp.reporting.console import comparison_words
 from hypar_exp.reporting.plan_picture import plan_svg
@@ -90,8 +90,8 @@ class RunResult:
         report, network = self.report, self.job.network
         layers = network.layers
         splits = {
-            f"{LEVEL}{name}": [Split(choice).label for choice in row]
-            for name, row in zip(level_names(len(self.plan)), self.plan, strict=True)
+            f"{LEVEL}{name}": [ENTRIES[choice].label for choice in row]
+            for name, row in zip(level_names(self.plan.levels), self.plan.choices, strict=True)
         }
         return pandas.DataFrame(
             {
@@ -138,7 +138,7 @@ class RunResult:
             lines.append(
                 f'<tr><th style="text-align:left;font-weight:normal">{indent}{escape(label)}</th>{numbers}</tr>'
             )
-        notes = "".join(f"<p>Note: {escape(note)}.</p>" for note in self.job.notes)
+        notes = "".join(f"<p>Note: {escape(note)}.</p>" for note in self.result.notes)
         return f"{self.plot_plan().svg}<table>{''.join(lines)}</table>{notes}"
 
 

@@ -36,5 +36,5 @@ def _references(job: Job) -> dict[str, Plan]:
     hypar = HyPar(types=[split.label for split in model.splits]).plan(problem)
     plans = {"hypar": hypar}
     if Split.DP in model.splits:
-        plans["dp"] = np.full_like(hypar, Split.DP)
+        plans["dp"] = Plan(np.full_like(hypar.choices, Split.DP))
     return {name: plan for name, plan in plans.items() if name != job.strategy.name}

@@ -25,7 +25,7 @@ from hypar_exp.experiments.run_record import (
     tags_of,
 )
 from hypar_exp.networks import network_yaml
-from hypar_exp.planning import COMMUNICATION, DoesNotFitError, legend_splits, plan_csv, plan_rows
+from hypar_exp.planning import COMMUNICATION, DoesNotFitError
 from hypar_exp.reporting import console
 from hypar_exp.reporting.breakdown_picture import breakdown_svg
 from hypar_exp.reporting.exploration import exploration_artifacts
@@ -123,7 +123,7 @@ def resolved(config: DictConfig) -> Mapping[str, Any]:
 def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
     names = job.network.layer_names
     artifacts = {
-        "plan.csv": plan_csv(result.plan, names),
+        "plan.csv": result.plan.csv(names),
         "plan.svg": plan_svg(result.plan, names, title_of(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
@@ -132,7 +132,7 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
 
         artifacts["page.html"] = page_of(job, result, title_of(job))
     if result.gap is not None:
-        artifacts["optimal_plan.csv"] = plan_csv(result.gap.optimal, names)
+        artifacts["optimal_plan.csv"] = result.gap.optimal.csv(names)
     if result.exploration is not None:
         artifacts |= exploration_artifacts(result.exploration, title_of(job))
     if origin.parent_id is None or job.page:  # sweeps have thousands of runs, and pictures of their own
@@ -149,8 +149,8 @@ def _description(job: Job, result: Result) -> str:
     lines = [first, headline_markdown(rows)]
     if result.gap is not None:
         lines.append(f"Optimality gap: {console.gap_words(result.gap, job.objective.name)}.")
-    plan = "\n".join(plan_rows(result.plan))
-    legend = ", ".join(f"{split.value} is {split.words}" for split in legend_splits(result.plan))
+    plan = "\n".join(result.plan.rows())
+    legend = ", ".join(f"{split.value} is {split.words}" for split in result.plan.legend())
     return "\n\n".join([*lines, f"```\n{plan}\n```", f"{legend}; rows are levels H1, H2, ..."])
 
 

@@ -92,4 +92,4 @@ def _show(job: Job, result: Result) -> None:
         console.show_gap(result.gap, job.objective.name)
     if result.exploration is not None:
         show_exploration(result.exploration)
-    console.show_notes(job.notes)
+    console.show_notes(result.notes)

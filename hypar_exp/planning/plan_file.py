@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from hypar_exp.errors import did_you_mean
-from hypar_exp.planning.plan import DOTS, PLAIN_DOTS, Plan, Split, level_names
+from hypar_exp.planning.plan import DOTS, ENTRIES, PLAIN_DOTS, Choices, Half, Plan, Split, level_names
 from hypar_exp.planning.problem import PlanningProblem
 from hypar_exp.text_files import Line, read_lines, read_text, rows_of_csv
 
-SPLIT_OF = {
-    symbol: split for split in Split for symbol in (DOTS[split], PLAIN_DOTS[split], str(split.value), split.label)
+ENTRY_OF = {
+    symbol: entry for entry in ENTRIES for symbol in (DOTS[entry], PLAIN_DOTS[entry], str(entry.value), entry.label)
 }
 
 
@@ -27,22 +27,22 @@ class FromFile:
     path: str
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers].
+        """The plan.
 
         Raises:
             UserError: the file cannot be read, or is no plan of this network and array; says file and line.
         """
-        return read_plan(self.path, problem.network.layer_names, problem.levels)
+        return Plan(read_plan(self.path, problem.network.layer_names, problem.levels))
 
 
-def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
+def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Choices:
     """The plan in a file, uint8[levels, layers].
 
     The file is CSV with the header `level,<layer names>` and a row for each of H1, H2, ..., or what the terminal
     prints: lines that begin with H1, H2, ... and hold a symbol for each layer, or below the line `H1 H2 ...` one for
     each run of layers that are split alike, with a symbol for each level; whatever is around them does not count. Where
-    there is none of this, every line holds the symbols of a level. A symbol is 0 1 2, dp mp op, or a dot of the
-    terminal.
+    there is none of this, every line holds the symbols of a level. A symbol is 0 to 4, a name (dp mp op first
+    second), or a dot of the terminal.
 
     Raises:
         UserError: the file cannot be read, has another shape, or other symbols; says file and line.
@@ -57,7 +57,7 @@ def read_plan(path: str, layer_names: Sequence[str], levels: int) -> Plan:
     return _plan_of(_pasted_rows(lines), lines[-1], layer_names, levels)
 
 
-def _plan_of(rows: Mapping[str, _Row], last: Line, layer_names: Sequence[str], levels: int) -> Plan:
+def _plan_of(rows: Mapping[str, _Row], last: Line, layer_names: Sequence[str], levels: int) -> Choices:
     for (name, row), expected in zip(rows.items(), level_names(len(rows)), strict=True):
         if name != expected:
             raise row.line.error(f"the level should be {expected} (got {name})")
@@ -75,7 +75,7 @@ class _Row:
     """The choices of a level, in the network's order, and where they are."""
 
     line: Line
-    choices: list[Split]
+    choices: list[Split | Half]
 
 
 def _csv_rows(path: Path, text: str, layer_names: Sequence[str]) -> tuple[dict[str, _Row], Line]:
@@ -100,7 +100,7 @@ def _csv_rows(path: Path, text: str, layer_names: Sequence[str]) -> tuple[dict[s
             raise line.error(f"the level {level} is there twice")
         if len(cells) != len(layer_names):
             raise line.error(f"{level} has {len(cells)} choices, but the network has {len(layer_names)} layers")
-        by_name = dict(zip(columns[1:], _splits(line, cells), strict=True))
+        by_name = dict(zip(columns[1:], _entries(line, cells), strict=True))
         rows[level] = _Row(line, [by_name[name] for name in layer_names])
     return rows, Line(path, numbered[-1][0], ",".join(numbered[-1][1]))
 
@@ -113,11 +113,11 @@ def _pasted_rows(lines: list[Line]) -> dict[str, _Row]:
     for line, level, text in named:
         if level in rows:
             raise line.error(f"the level {level} is there twice")
-        rows[level] = _Row(line, _splits(line, _symbols(text)))
+        rows[level] = _Row(line, _entries(line, _symbols(text)))
     return rows
 
 
-def _plan_of_runs(lines: list[Line], layer_names: Sequence[str], levels: int) -> Plan:
+def _plan_of_runs(lines: list[Line], layer_names: Sequence[str], levels: int) -> Choices:
     """The plan in lines `FIRST to LAST COUNT SYMBOLS`, or `LAYER 1 SYMBOLS`, below the line `H1 H2 ...`."""
     head, *body = lines
     if len(head.text.split()) != levels:
@@ -134,7 +134,7 @@ def _plan_of_runs(lines: list[Line], layer_names: Sequence[str], levels: int) ->
             raise line.error(f"the network has no {count} layers {first} to {last} after its first {start}")
         if len(choices) != levels:
             raise line.error(f"{first} has {len(choices)} choices, but array.levels is {levels}")
-        plan[:, start:end] = np.array(_splits(line, choices))[:, None]
+        plan[:, start:end] = np.array(_entries(line, choices))[:, None]
         start = end
     if start < len(layer_names):
         raise line.error(f"the layer '{layer_names[start]}' is missing")
@@ -144,11 +144,11 @@ def _plan_of_runs(lines: list[Line], layer_names: Sequence[str], levels: int) ->
 def _symbols(text: str) -> list[str]:
     """The symbols of a row, whether or not there is space between them."""
     words = text.split()
-    return words if set(words) <= SPLIT_OF.keys() else list("".join(words))
+    return words if set(words) <= ENTRY_OF.keys() else list("".join(words))
 
 
-def _splits(line: Line, symbols: Sequence[str]) -> list[Split]:
+def _entries(line: Line, symbols: Sequence[str]) -> list[Split | Half]:
     for symbol in symbols:
-        if symbol not in SPLIT_OF:
-            raise line.error(f"'{symbol}' is no split; a plan is written in {' '.join(SPLIT_OF)}")
-    return [SPLIT_OF[symbol] for symbol in symbols]
+        if symbol not in ENTRY_OF:
+            raise line.error(f"'{symbol}' is no split; a plan is written in {' '.join(ENTRY_OF)}")
+    return [ENTRY_OF[symbol] for symbol in symbols]

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning.plan import Plan, Split, split_named, split_types
+from hypar_exp.planning.plan import Choices, Plan, Split, split_named, split_types
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem
 from hypar_exp.planning.solvers.level_by_level import partition_hierarchy
 from hypar_exp.planning.solvers.optimum import LeastPlan, least_plan
@@ -30,8 +30,8 @@ class Strategy(Protocol):
     @property
     def name(self) -> str: ...
 
-    def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers]."""
+    def plan(self, problem: PlanningProblem) -> Plan | Choices:
+        """The plan, or its choices alone, uint8[levels, layers]."""
         ...
 
 
@@ -46,7 +46,7 @@ class Exploring(Strategy, Protocol):
 
 def planned(strategy: Strategy, problem: PlanningProblem) -> Planned:
     """The plan of any strategy, with what it found out if it is one of those that do."""
-    return strategy.explore(problem) if isinstance(strategy, Exploring) else Planned(strategy.plan(problem))
+    return strategy.explore(problem) if isinstance(strategy, Exploring) else Planned(Plan.of(strategy.plan(problem)))
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Fixed:
             split_named(label, f"'{key}' of strategy {self.name}")
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers]."""
+        """The plan."""
         labels = [self.by_kind.get(layer.kind, self.default) for layer in problem.network.layers]
         row = np.array([split_named(label, self.name) for label in labels], dtype=np.uint8)
-        return np.tile(row, (problem.levels, 1))
+        return Plan(np.tile(row, (problem.levels, 1)))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class HyPar(_AmongTypes):
     name: str = "hypar"
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers].
+        """The plan.
 
         Raises:
             UserError: one of the types is not priced, or something else than communication is to be the least.
@@ -121,7 +121,7 @@ class HyPar(_AmongTypes):
                 f"strategy {self.name} plans for the least communication only (got objective="
                 f"{problem.costs.objective}); strategy=optimal plans for any objective"
             )
-        return level_by_level(problem.over(self.splits))
+        return Plan(level_by_level(problem.over(self.splits)))
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,12 @@ class Optimal(_AmongTypes):
     name: str = "optimal"
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """The plan, uint8[levels, layers].
+        """The plan.
 
         Raises:
             UserError: one of the types is not priced, or there are more states than can be looked at.
         """
-        return self.least(problem).plan
+        return Plan(self.least(problem).plan)
 
     def least(self, problem: PlanningProblem) -> LeastPlan:
         """The plan with its cost, and a bound below which no plan's cost can be."""
@@ -144,8 +144,8 @@ class Optimal(_AmongTypes):
         return least_plan(among_types, close_to=level_by_level(among_types))
 
 
-def level_by_level(problem: PlanningProblem) -> Plan:
-    """HyPar's plan of a problem, whatever its objective: the least communication of each level after the other."""
+def level_by_level(problem: PlanningProblem) -> Choices:
+    """HyPar's choices for a problem, whatever its objective: the least communication of each level after the other."""
     return partition_hierarchy(
         problem.network, problem.batch_size, problem.levels, problem.communication, problem.kinds
     )

@@ -21,8 +21,6 @@ from hypar_exp.planning import (
     PLAIN_DOTS,
     OptimalityGap,
     Plan,
-    Split,
-    legend_splits,
     level_names,
 )
 from hypar_exp.reporting.output import OUTPUT
@@ -92,7 +90,7 @@ def _width(table: Table) -> int:
 
 
 def show_plan(network: Network, plan: Plan, title: str) -> None:
-    """Print a plan (uint8[levels, layers]) as figure 5 draws it.
+    """Print a plan as figure 5 draws it.
 
     Layers that are split alike share a line where there are many, or the terminal is not wide enough.
     """
@@ -106,10 +104,10 @@ def show_plan(network: Network, plan: Plan, title: str) -> None:
     else:
         for line in _upright(network.layer_names):
             out.print("     " + line, style="dim")
-        for name, choices in zip(level_names(len(plan)), plan, strict=True):
-            out.print(f" {name:<4}" + " ".join(dots[Split(choice)] for choice in choices))
-    legend = "   ".join(f"{dots[split]} {split.words}" for split in legend_splits(plan))
-    out.print(f"\n     {legend}" if len(plan) else "     a single accelerator: nothing is split")
+        for name, choices in zip(level_names(plan.levels), plan.choices, strict=True):
+            out.print(f" {name:<4}" + " ".join(dots[choice] for choice in choices))
+    legend = "   ".join(f"{dots[entry]} {entry.words}" for entry in plan.legend())
+    out.print(f"\n     {legend}" if plan.levels else "     a single accelerator: nothing is split")
 
 
 def show_report(
@@ -171,7 +169,7 @@ def gap_words(gap: OptimalityGap, objective: str) -> str:
     least = f"the least {objective} over all levels at once"
     if gap.excess == 0:
         return f"none, the plan has {least}"
-    choices = f"differs in {gap.differing} of {gap.optimal.size} choices"
+    choices = f"differs in {gap.differing} of {gap.optimal.choices.size} choices"
     if not math.isfinite(gap.excess):
         return f"{least} is none, and its plan {choices}"
     above = percent(gap.excess) if gap.exact else f"at most {percent_at_most(gap.excess)}"
@@ -185,6 +183,6 @@ def _upright(names: Sequence[str]) -> list[str]:
     return [" ".join(name[line] for name in padded).rstrip() for line in range(height)]
 
 
-def _dots(out: Console) -> dict[Split, str]:
-    unicode = out.encoding.lower().startswith("utf")
-    return dict(zip(Split, DOTS if unicode else PLAIN_DOTS, strict=True))
+def _dots(out: Console) -> str:
+    """The symbol of each entry of a plan, by its number."""
+    return DOTS if out.encoding.lower().startswith("utf") else PLAIN_DOTS

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from hypar_exp.planning import Plan, Split, legend_splits, level_names
+from hypar_exp.planning import ENTRIES, Choices, Half, Plan, Split, level_names
 
 CELL, RADIUS = 22, 8
 LEFT, RIGHT, TITLE, BOTTOM, BLOCK_GAP = 46, 24, 34, 44, 16
@@ -21,15 +21,15 @@ CHARACTER = 7.2  # width of a character of the labels, for the room that the sla
 
 
 def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
-    """An SVG document of a plan, uint8[levels, layers]."""
-    levels, layers = plan.shape
+    """An SVG document of a plan."""
+    levels, layers = plan.levels, plan.layers
     blocks = -(-layers // MOST_COLUMNS)
     columns = -(-layers // blocks)
     longest = max(len(name) for name in layer_names)
     names_height, slant = 12 + 0.8 * CHARACTER * longest, 0.6 * CHARACTER * longest
     block_height = names_height + levels * CELL
-    legend = legend_splits(plan)
-    legend_width = sum(_entry_width(split) for split in legend)
+    legend = plan.legend()
+    legend_width = sum(_entry_width(entry) for entry in legend)
     width = max(LEFT + columns * CELL + RIGHT + slant, LEFT + legend_width, LEFT + 8.4 * len(title))
     height = TITLE + blocks * block_height + (blocks - 1) * BLOCK_GAP + BOTTOM
     parts = [
@@ -43,24 +43,24 @@ def plan_svg(plan: Plan, layer_names: Sequence[str], title: str) -> str:
     for block in range(blocks):
         shown = slice(block * columns, (block + 1) * columns)
         top = TITLE + names_height + block * (block_height + BLOCK_GAP)
-        parts += _block(plan[:, shown], layer_names[shown], top)
+        parts += _block(plan.choices[:, shown], layer_names[shown], top)
     at, y = float(LEFT), height - BOTTOM + 24
-    for split in legend:
-        parts += [_dot(at, y, split), f'<text x="{at + 14:.0f}" y="{y + 4:.0f}">{split.words}</text>']
-        at += _entry_width(split)
+    for entry in legend:
+        parts += [_dot(at, y, entry), f'<text x="{at + 14:.0f}" y="{y + 4:.0f}">{entry.words}</text>']
+        at += _entry_width(entry)
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _block(plan: Plan, layer_names: Sequence[str], top: float) -> list[str]:
+def _block(choices: Choices, layer_names: Sequence[str], top: float) -> list[str]:
     """The layers that stand side by side: their names, and a row of dots for each level from `top` on."""
     parts = []
     for layer, name in enumerate(layer_names):
         x, y = _x(layer) + 4, top - 4
         parts.append(f'<text transform="translate({x},{y:.0f}) rotate(-55)">{escape(name)}</text>')
-    for level, name in enumerate(level_names(len(plan))):
+    for level, name in enumerate(level_names(len(choices))):
         y = top + (level + 0.5) * CELL
         parts.append(f'<text x="{LEFT - 12}" y="{y + 4:.0f}" text-anchor="end">{name}</text>')
-        parts += [_dot(_x(layer), y, Split(choice)) for layer, choice in enumerate(plan[level])]
+        parts += [_dot(_x(layer), y, ENTRIES[entry]) for layer, entry in enumerate(choices[level])]
     return parts
 
 
@@ -68,13 +68,19 @@ def _x(layer: int) -> int:
     return LEFT + CELL // 2 + layer * CELL
 
 
-def _dot(x: float, y: float, split: Split) -> str:
-    style = f'fill="{split.colour}" stroke="#1f4e79" stroke-width="1.5"'
-    if split is Split.OP:
+def _dot(x: float, y: float, entry: Split | Half) -> str:
+    style = f'fill="{entry.colour}" stroke="#1f4e79" stroke-width="1.5"'
+    if isinstance(entry, Half):  # the filled half of a circle says which half of the group
+        sweep = int(entry is Half.SECOND)
+        return (
+            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}" fill="#ffffff" stroke="#1f4e79" stroke-width="1.5"/>'
+            f'<path d="M{x:.0f} {y - RADIUS:.0f}a{RADIUS} {RADIUS} 0 0 {sweep} 0 {2 * RADIUS}z" {style}/>'
+        )
+    if entry is Split.OP:
         reach = RADIUS + 1
         return f'<path d="M{x:.0f} {y - reach:.0f}l{reach} {reach}l-{reach} {reach}l-{reach} -{reach}z" {style}/>'
     return f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}" {style}/>'
 
 
-def _entry_width(split: Split) -> float:
-    return 36 + CHARACTER * len(split.words)
+def _entry_width(entry: Split | Half) -> float:
+    return 36 + CHARACTER * len(entry.words)

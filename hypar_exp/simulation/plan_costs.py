@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.planning import CostedPlans, Choices
+from hypar_exp.planning import Choices, CostedPlans
 from hypar_exp.simulation.cost_model import CostModel
 
 PLANS_PER_CHUNK = 8192

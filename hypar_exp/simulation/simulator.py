@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import Plan, checked_plan
+from hypar_exp.planning import Choices, Plan
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.cost_model import SHARED, CostModel, KindCosts
 from hypar_exp.simulation.energy import StepEnergy
@@ -23,14 +23,14 @@ from hypar_exp.simulation.topology import AcceleratorArray
 
 def simulate(
     network: Network,
-    plan: Plan,
+    plan: Plan | Choices,
     array: AcceleratorArray,
     hardware: Hardware,
     accounting: Accounting,
     batch_size: int = 256,
     interconnect: Interconnect = SHARED,
 ) -> StepReport:
-    """Simulate one step of a plan, uint8[levels, layers]; the other arguments are those of `CostModel`.
+    """Simulate one step of a plan, or of its choices alone; the other arguments are those of `CostModel`.
 
     Raises:
         UserError: see `step_report` and `CostModel`.
@@ -38,7 +38,7 @@ def simulate(
     return step_report(CostModel(network, array, hardware, accounting, batch_size, interconnect), plan)
 
 
-def step_report(model: CostModel, plan: Plan) -> StepReport:
+def step_report(model: CostModel, plan: Plan | Choices) -> StepReport:
     """One step under a plan: of training, or of inference where the accounting says so.
 
     Where an array has several kinds of accelerators, a layer waits for the slowest, and memory is that of the kind
@@ -46,13 +46,13 @@ def step_report(model: CostModel, plan: Plan) -> StepReport:
 
     Args:
         model: what the step costs.
-        plan: uint8[levels, layers], the split of every layer at every level.
+        plan: the split of every layer at every level, or its choices alone.
 
     Raises:
         UserError: a plan of another shape, or a step that takes or costs nothing.
     """
-    plan = checked_plan(plan, model.array.levels, len(model.network.layers))
-    of_kinds = [_of_kind(costs, plan) for costs in model.kinds]
+    choices = Plan.of(plan).checked(model.array.levels, len(model.network.layers)).choices
+    of_kinds = [_of_kind(costs, choices) for costs in model.kinds]
     fullest = max(of_kinds, key=lambda part: part.memory.total_bytes / part.capacity_bytes)
     report = StepReport(
         batch_size=model.batch_size,
@@ -99,35 +99,35 @@ class _Part:
     capacity_bytes: float
 
 
-def _of_kind(costs: KindCosts, plan: Plan) -> _Part:
+def _of_kind(costs: KindCosts, choices: Choices) -> _Part:
     """Simulate the accelerators of one kind, whose groups are `kind.group.weight` of all."""
     network, accounting = costs.model.network, costs.model.accounting
-    leaf = costs.leaf(costs.kind.group.leaf_counts(plan))
-    communicated = costs.kind.group.weight * _by_layer(network, costs, plan)
+    leaf = costs.leaf(costs.kind.group.leaf_counts(choices))
+    communicated = costs.kind.group.weight * _by_layer(network, costs, choices)
     communication_bytes = communicated * costs.hardware.element_bytes
     measure = inference_memory if accounting.forward_only else training_memory
     return _Part(
         mac_time_s=costs.mac_time_s,
         dram_time_s=costs.dram_time_s(leaf),
         communication_bytes=communication_bytes,
-        communication_time_s=costs.links.time_s(communication_bytes.sum(axis=1), _exchanges(costs, plan)),
+        communication_time_s=costs.links.time_s(communication_bytes.sum(axis=1), _exchanges(costs, choices)),
         energy=costs.leaf_energy(leaf, (communicated * costs.energy_hops[:, None]).sum(axis=0)),
         memory=measure(network, leaf, costs.hardware.element_bytes),
         capacity_bytes=costs.hardware.dram_capacity_bytes,
     )
 
 
-def _by_layer(network: Network, costs: KindCosts, plan: Plan) -> NDArray[np.float64]:
+def _by_layer(network: Network, costs: KindCosts, choices: Choices) -> NDArray[np.float64]:
     """float64[levels, layers]: elements that all pairs of a level exchange; an edge's count for its consumer."""
-    amounts = costs.exchanged(plan[None])
+    amounts = costs.exchanged(choices[None])
     communicated: NDArray[np.float64] = amounts.within[0].copy()
     np.add.at(communicated.T, network.edge_consumers, amounts.between[0].T)
     return communicated
 
 
-def _exchanges(costs: KindCosts, plan: Plan) -> NDArray[np.float64] | None:
+def _exchanges(costs: KindCosts, choices: Choices) -> NDArray[np.float64] | None:
     """float64[levels]: how many tensors a pair of each level exchanges, where that takes time."""
     if not costs.links.has_latency:
         return None
-    by_level: NDArray[np.float64] = costs.tables.counting().look_up(plan[None]).by_level[0]
+    by_level: NDArray[np.float64] = costs.tables.counting().look_up(choices[None]).by_level[0]
     return by_level

@@ -9,7 +9,7 @@ import yaml
 
 from hypar_exp.networks.importers import accpar
 from hypar_exp.paths import CONF_DIR
-from hypar_exp.planning import CommunicationModel, Fixed, HyPar, PlanningProblem, Strategy, plan_rows
+from hypar_exp.planning import CommunicationModel, Fixed, HyPar, Plan, PlanningProblem, Strategy
 from tests.conftest import DATA
 
 STRATEGIES: dict[str, Strategy] = {
@@ -33,4 +33,4 @@ def test_plans_as_the_published_program(name: str, strategy: str) -> None:
         rows = [row for row in csv.DictReader(file) if row["network"] == name and row["strategy"] == strategy]
     network = accpar.load(str(DATA / "accpar" / f"{name}.txt"))
     problem = PlanningProblem(network, BATCH, LEVELS, accpar_model())
-    assert plan_rows(STRATEGIES[strategy].plan(problem)) == [row["types"] for row in rows]
+    assert Plan.of(STRATEGIES[strategy].plan(problem)).rows() == [row["types"] for row in rows]

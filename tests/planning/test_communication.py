@@ -14,9 +14,9 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
+    Choices,
     CommunicationModel,
     HyPar,
-    Choices,
     PlanningProblem,
     Split,
     level_communication,
@@ -93,7 +93,7 @@ def test_ties_go_to_data_parallelism() -> None:
     # one layer whose gradient is as large as its output: 6 x 4 weights, 6 samples of 4
     tied = networks.build("tied", [6], {"fc1": {"fc": 4}})
     plan = HyPar().plan(PlanningProblem(tied, batch_size=6, levels=1, communication=MODELS[0]))
-    assert plan.tolist() == [[0]]
+    assert plan.choices.tolist() == [[0]]
 
 
 @pytest.mark.parametrize(

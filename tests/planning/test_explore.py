@@ -55,7 +55,7 @@ def test_an_exploration_is_the_list_of_all_plans(
     explore = Explore(HyPar(), DP, [MP, HyPar()], types=types, layers=free_layers, levels=free_levels, best=best)
     exploration = found(explore, problem)
 
-    base = HyPar().plan(problem)
+    base = HyPar().plan(problem).choices
     entries = [
         (level, layer)
         for level in range(levels)
@@ -79,7 +79,7 @@ def test_an_exploration_is_the_list_of_all_plans(
     assert exploration.every.performance == pytest.approx(1 / relative, rel=1e-9)
     assert exploration.best.relative_time == pytest.approx(np.sort(relative)[:best], rel=1e-9)
     assert exploration.names == ("dp", "mp", "hypar")
-    for at, plan in enumerate((DP.plan(problem), MP.plan(problem), base)):
+    for at, plan in enumerate((DP.plan(problem).choices, MP.plan(problem).choices, base)):
         time = simulate(network, plan, HTree(levels=levels), HARDWARE, ACCOUNTING, 64).step_time_s
         assert exploration.faster_than_named[at] == (relative < time / reference * (1 - 1e-9)).sum()
     middle = np.quantile(1 / relative, 0.5, method="inverted_cdf")

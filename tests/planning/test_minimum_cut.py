@@ -41,7 +41,7 @@ def test_densenet_is_planned_exactly_at_every_level() -> None:
     plan = HyPar().plan(PlanningProblem(network, 256, 8, model))
     amounts: PairAmounts = pair_amounts(network, 256, model, np.zeros((len(network.layers), 3), dtype=np.uint8))
     level = partition_level(network, amounts)
-    np.testing.assert_array_equal(level, plan[0])
+    np.testing.assert_array_equal(level, plan.choices[0])
 
     def exchanged(choices: np.ndarray) -> float:
         within = amounts.within[np.arange(len(choices)), choices].sum()

@@ -14,10 +14,10 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
+    Choices,
     CommunicationModel,
     HyPar,
     Optimal,
-    Choices,
     PlanningProblem,
     level_communication,
 )
@@ -58,7 +58,7 @@ def problems(draw: st.DrawFn, splits: int) -> PlanningProblem:
 @given(st.data(), st.sampled_from(TYPES))
 def test_optimal_is_the_least_of_all_plans_and_the_closest_to_hypars(data: st.DataObject, types: tuple[str]) -> None:
     problem = data.draw(problems(len(types)))
-    plan, level_by_level = Optimal(types=types).plan(problem), HyPar(types=types).plan(problem)
+    plan, level_by_level = Optimal(types=types).plan(problem).choices, HyPar(types=types).plan(problem).choices
     every = every_plan(problem.levels, len(problem.network.layers), types)
     costs = exchanged(problem, every)
     assert exchanged(problem, plan[None])[0] == costs.min()
@@ -71,7 +71,7 @@ def test_optimal_is_the_least_of_all_plans_and_the_closest_to_hypars(data: st.Da
 @pytest.mark.filterwarnings("ignore::hypar_exp.planning.PlanningWarning")  # the densest graphs are not planned exactly
 def test_optimal_is_never_above_hypar_and_no_single_change_helps(network: Network, levels: int, batch: int) -> None:
     problem = PlanningProblem(network, batch, levels, AS_EVALUATED)
-    plan, level_by_level = Optimal().plan(problem), HyPar().plan(problem)
+    plan, level_by_level = Optimal().plan(problem).choices, HyPar().plan(problem).choices
     changed = np.tile(plan, (plan.size, 1, 1))
     for at, (level, layer) in enumerate(itertools.product(*map(range, plan.shape))):
         changed[at, level, layer] ^= 1

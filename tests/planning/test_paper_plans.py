@@ -6,7 +6,7 @@ import pytest
 
 from hypar_exp import networks
 from hypar_exp.paper.published import published_values
-from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem, plan_rows
+from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem
 
 AS_EVALUATED = CommunicationModel(
     within_layer={"dp": {"weight_gradient": 2}, "mp": {"output": 1, "output_error": 1}},
@@ -19,4 +19,4 @@ NETWORKS = ["sfc", "sconv", "lenet_c", "cifar_c", "alexnet", "vgg_a", "vgg_b", "
 def test_hypar_plans_as_figure_5(name: str) -> None:
     printed = [value.text for (network, _), value in published_values("fig05").items() if network == name]
     plan = HyPar().plan(PlanningProblem(networks.load(name), batch_size=256, levels=4, communication=AS_EVALUATED))
-    assert plan_rows(plan) == printed
+    assert plan.rows() == printed

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypar_exp.errors import UserError
-from hypar_exp.planning import DOTS, PLAIN_DOTS, Plan, Split, level_names, plan_csv, plan_rows, read_plan
+from hypar_exp.planning import DOTS, PLAIN_DOTS, Plan, level_names, read_plan
 from hypar_exp.reporting.plan_runs import run_lines
 
 LAYERS = ["conv1", "conv2", "fc1"]
@@ -21,34 +21,34 @@ LAYERS = ["conv1", "conv2", "fc1"]
 def plans(draw: st.DrawFn) -> Plan:
     levels, layers = draw(st.integers(1, 4)), draw(st.integers(1, 6))
     entries = draw(st.lists(st.integers(0, 2), min_size=levels * layers, max_size=levels * layers))
-    return np.array(entries, dtype=np.uint8).reshape(levels, layers)
+    return Plan(np.array(entries, dtype=np.uint8).reshape(levels, layers))
 
 
 def pasted(plan: Plan, dots: str) -> str:
     """As the terminal prints a plan."""
     lines = ["mine by hypar: 3 layers, 4 accelerators (htree), batch 256", "", "     c c f", "     1 2 1"]
-    for name, choices in zip(level_names(len(plan)), plan, strict=True):
+    for name, choices in zip(level_names(plan.levels), plan.choices, strict=True):
         lines.append(f" {name:<4}" + " ".join(dots[choice] for choice in choices))
     return "\n".join([*lines, "", f"     {dots[0]} data parallelism   {dots[1]} model parallelism", ""])
 
 
 def pasted_runs(plan: Plan, dots: str) -> str:
     """As the terminal prints a plan that is too wide for it."""
-    lines = run_lines(plan, [f"l{at}" for at in range(plan.shape[1])], dict(zip(Split, dots, strict=True)))
+    lines = run_lines(plan, [f"l{at}" for at in range(plan.layers)], dots)
     texts = [line if isinstance(line, str) else line.plain for line in lines]
     return "\n".join(["a title", "", *texts, "", f"     {dots[0]} data parallelism", " table  1 ● ●"])
 
 
 def written(plan: Plan, form: int) -> str:
-    names = [f"l{at}" for at in range(plan.shape[1])]
+    names = [f"l{at}" for at in range(plan.layers)]
     return [
-        lambda: plan_csv(plan, names),
+        lambda: plan.csv(names),
         lambda: pasted(plan, DOTS),
         lambda: pasted(plan, PLAIN_DOTS),
         lambda: pasted_runs(plan, DOTS),
         lambda: pasted_runs(plan, PLAIN_DOTS),
-        lambda: "\n".join(plan_rows(plan)),
-        lambda: "\n".join(" ".join(("dp", "mp", "op")[choice] for choice in row) for row in plan),
+        lambda: "\n".join(plan.rows()),
+        lambda: "\n".join(" ".join(("dp", "mp", "op")[choice] for choice in row) for row in plan.choices),
     ][form]()
 
 
@@ -57,8 +57,8 @@ def test_what_is_written_is_read(plan: Plan, form: int) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "plan"
         file.write_text(written(plan, form), encoding="utf-8")
-        names = [f"l{at}" for at in range(plan.shape[1])]
-        assert np.array_equal(read_plan(str(file), names, len(plan)), plan)
+        names = [f"l{at}" for at in range(plan.layers)]
+        assert np.array_equal(read_plan(str(file), names, plan.levels), plan.choices)
 
 
 def test_csv_columns_go_by_name(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_csv_columns_go_by_name(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         (
-            "level,conv1,conv2,fc1\nH1,0,0,1\nH2,0,3,1\n",
-            "plan.csv, line 3: '3' is no split; a plan is written in ○ o 0 dp ●",
+            "level,conv1,conv2,fc1\nH1,0,0,1\nH2,0,7,1\n",
+            "plan.csv, line 3: '7' is no split; a plan is written in ○ o 0 dp ●",
         ),
         (
             "level,conv1,conv2,fc1\nH1,0,0,1\nH2,0,1\n",

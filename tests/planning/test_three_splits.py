@@ -165,7 +165,7 @@ def test_a_split_without_a_price_is_refused_wherever_it_comes_from() -> None:
     with pytest.raises(UserError, match=f"the strategy {sentence}"):
         HyPar("accpar", LABELS).plan(PROBLEM)
     with pytest.raises(UserError, match=f"the plan {sentence}"):
-        plan_communication(PROBLEM.network, 4, TWO, Fixed("op", "op").plan(PROBLEM)[None])
+        plan_communication(PROBLEM.network, 4, TWO, Fixed("op", "op").plan(PROBLEM).choices[None])
     with pytest.raises(UserError, match=rf"accounting.between_layers.dp.op {sentence}"):
         CommunicationModel(TWO.within_layer, {"dp": {"op": {"feature": 1}}})
     with pytest.raises(UserError, match="prices no split"):

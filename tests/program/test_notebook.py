@@ -60,7 +60,7 @@ def test_a_result_in_a_notebook() -> None:
     assert frame["compute_time_s"].sum() == pytest.approx(result.report.compute_time_s)
     assert frame["communication_bytes"].sum() == pytest.approx(2.76e9, rel=0.01)
     assert frame["energy_j"].sum() == pytest.approx(result.metrics["step_energy_j"])
-    assert np.asarray([frame[f"split_H{level}"] == "mp" for level in (1, 2, 3, 4)]).sum() == result.plan.sum()
+    assert np.asarray([frame[f"split_H{level}"] == "mp" for level in (1, 2, 3, 4)]).sum() == result.plan.choices.sum()
     assert len(repr(result)) < 200
     assert len(repr(result.plot())) < 80
 
@@ -91,7 +91,7 @@ def test_what_is_not_understood_is_one_sentence(overrides: str, sentence: str) -
 def test_a_strategy_of_one_s_own(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "strategy").mkdir()
     (here / "strategy" / "mine.yaml").write_text("_target_: hypar_exp.planning.Fixed\nname: mine\ndefault: mp\n")
-    assert hx.run("network=lenet_c strategy=mine tracking=none", config_dir=here).plan.min() == 1
+    assert hx.run("network=lenet_c strategy=mine tracking=none", config_dir=here).plan.choices.min() == 1
 
 
 def test_an_application_of_hydra_may_call_it() -> None:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from hypar_exp.planning import DOTS, Split
+from hypar_exp.planning import DOTS, Plan
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.plan_runs import run_lines
 
@@ -17,7 +17,7 @@ def test_the_lines_say_the_whole_plan(levels: int, layers: int, splits: int) -> 
     plan = np.random.default_rng(levels).integers(0, splits, (levels, layers), dtype=np.uint8)
     plan[:, layers // 3 : layers // 2] = 0
     names = [f"layer{at}" for at in range(layers)]
-    head, *lines = run_lines(plan, names, {split: DOTS[split] for split in Split})
+    head, *lines = run_lines(Plan(plan), names, DOTS)
     assert head.split() == [f"H{level + 1}" for level in range(levels)]
     columns: list[list[int]] = []
     for line in lines:
@@ -31,7 +31,7 @@ def test_the_lines_say_the_whole_plan(levels: int, layers: int, splits: int) -> 
 
 def test_a_picture_of_many_layers_is_drawn_in_blocks_of_a_readable_width() -> None:
     plan = np.zeros((4, 156), dtype=np.uint8)
-    svg = plan_svg(plan, [f"layer{at}" for at in range(156)], "title")
+    svg = plan_svg(Plan(plan), [f"layer{at}" for at in range(156)], "title")
     width = re.search(r'width="(\d+)"', svg)
     assert width is not None
     assert int(width[1]) < 1600

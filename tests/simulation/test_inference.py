@@ -75,7 +75,7 @@ def test_a_tensor_that_a_later_layer_reads_stays_alive() -> None:
 def test_the_planner_finds_that_data_parallelism_is_free(name: str) -> None:
     network = networks.load(name)
     plan = HyPar().plan(PlanningProblem(network, 256, 4, INFERENCE.communication))
-    assert not plan.any()
+    assert not plan.choices.any()
     assert simulate(network, plan, HTree(), HARDWARE, INFERENCE).communication_bytes == 0
 
 

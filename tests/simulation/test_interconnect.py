@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
-from hypar_exp.planning import GroupKind, HyPar, Optimal, PlanningProblem
+from hypar_exp.planning import GroupKind, HyPar, Optimal, Plan, PlanningProblem
 from hypar_exp.simulation import (
     AcceleratorKind,
     CostModel,
@@ -61,7 +61,7 @@ def problem(costs: CostModel, objective: Objective) -> PlanningProblem:
     )
 
 
-def hypar(name: str, levels: int = 4) -> np.ndarray:
+def hypar(name: str, levels: int = 4) -> Plan:
     return HyPar().plan(PlanningProblem(networks.load(name), 256, levels, ACCOUNTING.communication))
 
 
@@ -152,7 +152,7 @@ def test_the_optimum_is_that_of_the_links(interconnect: Interconnect, name: str,
     objective: Objective = Time() if for_time else Energy()
     of_all = problem(costs, objective).cost_of(np.array(every_plan(2, len(costs.network.layers), ("dp", "mp"))))
     plan = Optimal().plan(problem(costs, objective))
-    assert problem(costs, objective).cost_of(plan[None])[0] == pytest.approx(of_all.min(), rel=1e-12)
+    assert problem(costs, objective).cost_of(plan.choices[None])[0] == pytest.approx(of_all.min(), rel=1e-12)
 
 
 def test_energy_by_hop_and_not() -> None:

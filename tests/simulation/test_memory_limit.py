@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
-from hypar_exp.planning import DoesNotFitError, HyPar, Optimal, Choices, PlanningProblem, PlanningWarning
+from hypar_exp.planning import Choices, DoesNotFitError, HyPar, Optimal, PlanningProblem, PlanningWarning
 from hypar_exp.simulation import Accounting, Communication, CostModel, HTree, Objective, memory_limit, simulate
 from tests.planning.test_optimum import TYPES, every_plan
 from tests.simulation.test_objectives import OBJECTIVES, Scene, hmc, measure, scenes
@@ -53,7 +53,7 @@ def test_the_best_plan_that_fits_is_that_of_brute_force(
         assert found == pytest.approx(best, rel=1e-12)
         if objective.name == "communication":  # whole numbers: costs that are equal compare as equal
             problem = scene.problem(objective)
-            hypar = HyPar(types=types).plan(problem)
+            hypar = HyPar(types=types).plan(problem).choices
             differing = (every != hypar).sum(axis=(1, 2))
             assert (least.plan != hypar).sum() == differing[(needed <= capacity) & (costs == best)].min()
     assert least.bound <= best * (1 + 1e-12)
@@ -80,7 +80,7 @@ def test_of_plans_that_fit_and_cost_the_same_the_closest_to_hypars_is_taken() ->
     }
     hardware = replace(hmc(), element_bytes=1, dram_capacity_bytes=49)
     scene = Scene(networks.build("tie", [4], layers), 2, HTree(levels=1), hardware, AS_EVALUATED)
-    assert Optimal().plan(limited(scene, scene.problem(Communication()))).tolist() == [[1, 0, 0]]
+    assert Optimal().plan(limited(scene, scene.problem(Communication()))).choices.tolist() == [[1, 0, 0]]
 
 
 AS_EVALUATED = Accounting(
@@ -95,7 +95,7 @@ def test_vgg_e_at_batch_256_fits_from_two_accelerators_on(levels: int, fitting: 
     scene = Scene(networks.load("vgg_e"), 256, HTree(levels=levels), hmc(), AS_EVALUATED)
     problem = limited(scene, scene.problem(Communication()))
     if fitting:
-        assert needs(scene, Optimal().plan(problem)[None])[0] <= 8e9
+        assert needs(scene, Optimal().plan(problem).choices[None])[0] <= 8e9
     else:
         with pytest.raises(DoesNotFitError, match=r"each of 2\^0 accelerators needs at least 15.93 GB"):
             Optimal().plan(problem)

@@ -41,7 +41,7 @@ AS_EVALUATED = Accounting(
 
 def performance(network: Network, free: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """The plans of a space around HyPar's, and the performance of each normalised to data parallelism."""
-    base = HyPar().plan(PlanningProblem(network, 256, 4, AS_EVALUATED.communication))
+    base = HyPar().plan(PlanningProblem(network, 256, 4, AS_EVALUATED.communication)).choices
     mask = np.zeros(base.shape, dtype=bool)
     for entry in free:
         mask[entry] = True

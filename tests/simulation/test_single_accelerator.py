@@ -14,7 +14,7 @@ def test_one_accelerator_exchanges_nothing() -> None:
     network = networks.load("lenet_c")
     plan = HyPar().plan(PlanningProblem(network, 256, 0, ACCOUNTING.communication))
     report = simulate(network, plan, HTree(levels=0), HARDWARE, ACCOUNTING, 256)
-    assert plan.shape == (0, 4)
+    assert plan.choices.shape == (0, 4)
     assert report.communication_bytes == 0
     # 2 operations x 3 phases x weights at 28x28, 12x12, 1 and 1 positions x batch, at 67.2 GOPS
     macs = 500 * 28 * 28 + 25_000 * 12 * 12 + 400_000 + 5_000

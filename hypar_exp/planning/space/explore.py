@@ -11,7 +11,7 @@ import numpy as np
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
-from hypar_exp.planning.plan import Choices, split_types
+from hypar_exp.planning.plan import Choices, Plan, split_types
 from hypar_exp.planning.problem import COMMUNICATION, PlanningProblem, StepCosts
 from hypar_exp.planning.space.exploration import Exploration, Explorer
 from hypar_exp.planning.space.plan_space import PlanSpace
@@ -62,8 +62,8 @@ class Explore:
         if self.samples is not None:
             require_whole("strategy", "samples", self.samples, least=1)
 
-    def plan(self, problem: PlanningProblem) -> Choices:
-        """The fastest plan, uint8[levels, layers]; raises as `explore` does."""
+    def plan(self, problem: PlanningProblem) -> Plan:
+        """The fastest plan; raises as `explore` does."""
         return self.explore(problem).plan
 
     def explore(self, problem: PlanningProblem) -> Planned:
@@ -104,11 +104,12 @@ class Explore:
             histogram=explorer.histogram,
             every=explorer.every,
         )
-        return Planned(explorer.best.plans[0], found)
+        return Planned(Plan(explorer.best.plans[0]), found)
 
     def _named(self, problem: PlanningProblem) -> dict[str, Choices]:
         """Name -> plan, the reference's first."""
-        return {strategy.name: strategy.plan(problem) for strategy in (self.reference, *self.compare)}
+        strategies = (self.reference, *self.compare)
+        return {strategy.name: Plan.of(strategy.plan(problem)).choices for strategy in strategies}
 
     def space(self, problem: PlanningProblem) -> PlanSpace:
         """The plans that are free around the base's plan.
@@ -118,7 +119,7 @@ class Explore:
         """
         free = np.zeros((problem.levels, len(problem.network.layers)), dtype=bool)
         free[np.ix_(self._free_levels(problem.levels), self._free_layers(problem.network))] = True
-        return PlanSpace(self.base.plan(problem), free, split_types(self.types))
+        return PlanSpace(Plan.of(self.base.plan(problem)).choices, free, split_types(self.types))
 
     def _free_levels(self, levels: int) -> list[int]:
         if self.levels is None:

@@ -1,4 +1,4 @@
-"""Choices spaces: every plan that a choice of free entries leaves open, counted out in order or drawn at random."""
+"""Plan spaces: every plan that a choice of free entries leaves open, counted out in order or drawn at random."""
 
 from __future__ import annotations
 

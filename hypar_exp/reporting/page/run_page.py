@@ -40,19 +40,19 @@ def run_page(
         strategy: the name of what made the plan.
         layer_names: of the network.
         splits: those that are priced, in the order of the costs' tables.
-        plan: uint8[levels, layers].
+        plan: what is shown.
         references: name -> another plan of that shape, to compare with.
         costs: see `page_costs`.
     """
 
     def positions(shown: Plan) -> list[list[int]]:
-        by_layer: list[list[int]] = np.searchsorted(splits, shown).tolist()
+        by_layer: list[list[int]] = np.searchsorted(splits, shown.choices).tolist()
         return by_layer
 
     data = {
         "strategy": strategy,
         "layers": list(layer_names),
-        "levels": level_names(len(plan)),
+        "levels": level_names(plan.levels),
         "splits": [
             {"words": split.words, "symbol": DOTS[split], "colour": INK if split is Split.DP else split.colour}
             for split in splits

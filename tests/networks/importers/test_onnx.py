@@ -40,7 +40,7 @@ def edges(network: Network) -> Counter[tuple[Any, ...]]:
 def test_every_light_model_of_onnx_imports_and_plans(file: Path) -> None:
     network = onnx.load(str(file))
     plan = HyPar().plan(PlanningProblem(network, batch_size=256, levels=4, communication=AS_EVALUATED))
-    assert plan.shape == (4, len(network.layers))
+    assert plan.choices.shape == (4, len(network.layers))
     assert str(network.layers[-1].output) == "1000"
     assert len(set(network.layer_names)) == len(network.layers)
 

@@ -40,9 +40,10 @@ def test_a_flipped_dot_costs_what_the_simulator_says(tmp_path: Path) -> None:
             page.goto(f"file://{tmp_path / 'page.html'}")
             for level, layer in ((0, 1), (array.levels - 1, 0), (1, 2), (1, 1), (1, 2)):
                 page.click(f"#dot-{level}-{layer}")
-                plan = plan.copy()
-                choice = model.splits.index(planning.Split(plan[level, layer]))
-                plan[level, layer] = model.splits[(choice + 1) % len(model.splits)]
+                choices = plan.choices.copy()
+                choice = model.splits.index(planning.Split(choices[level, layer]))
+                choices[level, layer] = model.splits[(choice + 1) % len(model.splits)]
+                plan = planning.Plan(choices)
                 report = simulation.simulate(network, plan, array, hardware, accounting, 256)
                 keys = ["step_time_s", "communication_bytes", "step_energy_j", "compute_time_s"]
                 if name != "two kinds":  # memory is that of the kind with the least to spare there
@@ -54,9 +55,8 @@ def test_a_flipped_dot_costs_what_the_simulator_says(tmp_path: Path) -> None:
 
 def test_names_of_a_page_are_text_and_no_markup(tmp_path: Path) -> None:
     del tmp_path
-    html = run_page(
-        "<b>&", ["</script><i>"], "s", ["</script><u>"], (planning.Split.DP,), np.zeros((0, 1), np.uint8), {}, {}
-    )
+    nothing = planning.Plan(np.zeros((0, 1), np.uint8))
+    html = run_page("<b>&", ["</script><i>"], "s", ["</script><u>"], (planning.Split.DP,), nothing, {}, {})
     assert "<b>" not in html
     assert "<i>" not in html
     assert "<u>" not in html
