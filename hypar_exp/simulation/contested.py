@@ -25,7 +25,6 @@ from hypar_exp.networks import Network
 from hypar_exp.planning import (
     CommunicationModel,
     PairAmounts,
-    Plan,
     PlanCommunication,
     Split,
     choices_above,
@@ -44,7 +43,7 @@ def contested_communication(
     network: Network,
     batch_size: int,
     model: CommunicationModel,
-    plans: Plan,
+    plans: Choices,
     unlisted_pools: UnlistedPools,
 ) -> PlanCommunication:
     """What `plan_communication` says, with contested layers counted half.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import AmountTables, Kinds, Plan, PlanCommunication, ShardedTensors, shard
+from hypar_exp.planning import AmountTables, Kinds, PlanCommunication, ShardedTensors, shard
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.contested import contested_communication
 from hypar_exp.simulation.energy import StepEnergy, step_energy
@@ -121,7 +121,7 @@ class KindCosts:
             model.network, model.batch_size, model.accounting.communication, model.array.levels, (alone,)
         )
 
-    def exchanged(self, plans: Plan) -> PlanCommunication:
+    def exchanged(self, plans: Choices) -> PlanCommunication:
         """What plans, uint8[plans, levels, layers], would exchange if all groups were of this kind.
 
         By look-up, except where what a layer is charged depends on more than its state.

@@ -42,7 +42,7 @@ def test_printed_communication_and_performance_of_model_parallelism(name: str) -
 @pytest.mark.parametrize("name", conf.PAPER_NETWORKS)
 def test_hypar_and_data_parallelism_cost_what_they_did(name: str) -> None:
     problem = PlanningProblem(conf.network(name), 256, 4, AS_PRINTED.communication)
-    for plan in (HyPar().plan(problem), Fixed("dp", "dp").plan(problem)):
+    for plan in (HyPar().plan(problem).choices, Fixed("dp", "dp").plan(problem).choices):
         ours, evaluated = step(name, plan), step(name, plan, "as_evaluated")
         np.testing.assert_allclose(
             ours.communication_bytes_by_level_and_layer, evaluated.communication_bytes_by_level_and_layer, rtol=1e-12
