@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Network
 from hypar_exp.planning import (
+    Choices,
     CommunicationModel,
     PairAmounts,
     PlanCommunication,

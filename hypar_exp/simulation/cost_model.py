@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
-from hypar_exp.planning import AmountTables, Kinds, PlanCommunication, ShardedTensors, shard
+from hypar_exp.planning import AmountTables, Choices, Kinds, PlanCommunication, ShardedTensors, shard
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.contested import contested_communication
 from hypar_exp.simulation.energy import StepEnergy, step_energy
