@@ -25,13 +25,13 @@ class ByWeights:
         require_number("strategy", self, "factor")
 
     def plan(self, problem: PlanningProblem) -> Plan:
-        """uint8[levels, layers]; a group of accelerators has half the batch at each level of data parallelism."""
+        """A group of accelerators has half the batch at each level of data parallelism."""
         layers = problem.network.layers
         weights = np.array([layer.weights for layer in layers], dtype=float)
         outputs = np.array([layer.output.elements for layer in layers], dtype=float) * problem.batch_size
-        plan = np.zeros((problem.levels, len(layers)), dtype=np.uint8)
-        for choices in plan:
+        rows = np.zeros((problem.levels, len(layers)), dtype=np.uint8)
+        for choices in rows:
             choices[weights > self.factor * outputs] = Split.MP
             weights[choices == Split.MP] /= 2
             outputs[choices == Split.DP] /= 2
-        return plan
+        return Plan(rows)

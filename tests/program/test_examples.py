@@ -75,7 +75,7 @@ def test_the_strategy_splits_what_has_more_weights_than_outputs(example: Path) -
     assert (layers.loc["fc1":, "split_H1"] == "mp").all(), "4,608 x 2,048 weights, 256 x 2,048 outputs"
     assert (layers.loc[:"conv5", "split_H1"] == "dp").all()
     heavy = hx.run("network=alexnet strategy=by_weights strategy.factor=1e9 tracking=none", config_dir=example / "conf")
-    assert not heavy.plan.any()
+    assert not heavy.plan.choices.any()
     with pytest.raises(UserError, match=r"strategy\.factor"):
         hx.run("strategy=by_weights strategy.factor=0 tracking=none", config_dir=example / "conf")
 
