@@ -25,6 +25,7 @@ class OperationGraph:
     Where there is no operation or slot to wait for, an index is that of one more than there are.
 
     Attributes:
+        name: of the schedule, for a sentence.
         chunks_of: for each device the chunks that it holds.
         micro_batches: how many pass through.
         kind, chunk, micro_batch, device: int32[operations].
@@ -34,9 +35,9 @@ class OperationGraph:
         previous: int64[slots], the slot before on the same device.
         joined: bool[operations], whether it is the second one of its slot.
         again: bool[operations], whether it computes activations again first: a backward one without an R of its own.
-        sequence: int64[slots], every slot after those that it waits for.
     """
 
+    name: str
     chunks_of: tuple[tuple[int, ...], ...]
     micro_batches: int
     kind: NDArray[np.int32]
@@ -49,7 +50,6 @@ class OperationGraph:
     previous: Indices
     joined: NDArray[np.bool_]
     again: NDArray[np.bool_]
-    sequence: Indices
 
     @property
     def devices(self) -> int:
@@ -124,7 +124,7 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
     """The operations of a schedule and their edges.
 
     Raises:
-        UserError: the schedule refuses these numbers, leaves an operation out or has it twice, or waits for itself.
+        UserError: the schedule refuses these numbers, leaves an operation out, or has one twice or too early.
     """
     require_whole("pipeline", "stages", devices, least=1)
     require_whole("pipeline", "micro_batches", micro_batches, least=1)
@@ -140,6 +140,7 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
     starts = np.flatnonzero(np.diff(device[~joined], prepend=-1))
     previous[starts] = slots
     return OperationGraph(
+        name=_name(schedule),
         chunks_of=chunks_of,
         micro_batches=micro_batches,
         kind=kind,
@@ -152,7 +153,6 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
         previous=previous,
         joined=joined,
         again=_recomputes(kinds, chunk, micro_batch),
-        sequence=_sequence(schedule, np.append(starts, slots), slot, dependency, joined),
     )
 
 
@@ -214,43 +214,6 @@ def _require_before(schedule: Schedule, device: Indices, first: Indices, second:
         raise UserError(f"{_name(schedule)}: micro-batch {part} in chunk {chunk} has its {what}, or on another device")
 
 
-def _sequence(
-    schedule: Schedule, starts: Indices, slot: Indices, dependency: Indices, joined: NDArray[np.bool_]
-) -> Indices:
-    """Slots after those that they wait for: every device runs until it has to wait for another one."""
-    slots = int(starts[-1])
-    slot_of = np.append(slot, slots)
-    first = slot_of[dependency[~joined]].tolist()
-    second = np.full(slots, slots)
-    second[slot[joined]] = slot_of[dependency[joined]]
-    other = second.tolist() if joined.any() else None
-    done = bytearray(slots) + b"\1"
-    waiting: dict[int, list[int]] = {}
-    position, stops, sequence = starts[:-1].tolist(), starts[1:].tolist(), []
-    devices = list(range(len(position)))[::-1]
-    while devices:
-        device = devices.pop()
-        this, stop = position[device], stops[device]
-        while this < stop:
-            needed = first[this]
-            if done[needed] and other:
-                needed = other[this]
-            if not done[needed]:
-                waiting.setdefault(needed, []).append(device)
-                break
-            done[this] = 1
-            sequence.append(this)
-            if this in waiting:
-                devices += waiting.pop(this)
-            this += 1
-        position[device] = this
-    if len(sequence) < slots:
-        device = next(device for device, stop in enumerate(stops) if position[device] < stop)
-        raise UserError(f"{_name(schedule)}: the devices wait for each other, device {device} from its operation "
-                        f"{position[device] - int(starts[device])} on")  # fmt: skip
-    return np.array(sequence)
-
-
 def _name(schedule: Schedule) -> str:
     return f"schedule {type(schedule).__name__}"
 
@@ -258,23 +221,62 @@ def _name(schedule: Schedule) -> str:
 def longest_path(graph: OperationGraph, duration_s: Seconds, boundary_s: Seconds) -> Seconds:
     """The end of each slot, float64[slots + 1], 0 at last, when nothing is contended.
 
+    Every device runs until it has to wait for another one, which wakes it: each slot is looked at once or twice.
+
     Args:
         duration_s: float64[slots].
         boundary_s: float64[operations], what the result that an operation waits for takes on its way.
+
+    Raises:
+        UserError: the devices wait for each other.
     """
     slots = len(graph.previous)
-    slot_of, first, second = np.append(graph.slot, slots), graph.first_of_slot, graph.second_of_slot
-    dependency, boundary = np.append(graph.dependency, len(graph)), np.append(boundary_s, 0.0)
-    end = [0.0] * (slots + 1)
-    previous, duration = graph.previous.tolist(), duration_s.tolist()
+    slot_of, dependency = np.append(graph.slot, slots), np.append(graph.dependency, len(graph))
+    first, second, boundary = graph.first_of_slot, graph.second_of_slot, np.append(boundary_s, 0.0)
     needed, way = slot_of[dependency[first]].tolist(), boundary[first].tolist()
-    if not graph.joined.any():
-        for slot in graph.sequence.tolist():
-            ready, free = end[needed[slot]] + way[slot], end[previous[slot]]
-            end[slot] = (ready if ready > free else free) + duration[slot]
-        return np.array(end)
     other, other_way = slot_of[dependency[second]].tolist(), boundary[second].tolist()
-    for slot in graph.sequence.tolist():
-        ready = max(end[needed[slot]] + way[slot], end[other[slot]] + other_way[slot], end[previous[slot]])
-        end[slot] = ready + duration[slot]
+    duration, paired = duration_s.tolist(), bool(graph.joined.any())
+    end = [-1.0] * slots + [0.0]
+    sleepers: list[int] = [-1] * slots
+    more_sleepers: dict[int, list[int]] = {}  # the two operations of a slot may wake two devices
+    starts = np.flatnonzero(graph.previous == slots).tolist()
+    position, stops, free_s = list(starts), [*starts[1:], slots], [0.0] * len(starts)
+    awake = list(range(len(starts)))[::-1]
+    while awake:
+        device = awake.pop()
+        slot, stop, free = position[device], stops[device], free_s[device]
+        while slot < stop:
+            source = needed[slot]
+            ready = end[source]
+            if ready >= 0:
+                ready += way[slot]
+                if ready > free:
+                    free = ready
+                if paired:
+                    source = other[slot]
+                    ready = end[source]
+                    free = max(free, ready + other_way[slot])
+            if ready < 0:
+                if sleepers[source] < 0:
+                    sleepers[source] = device
+                else:
+                    more_sleepers.setdefault(source, []).append(device)
+                break
+            free += duration[slot]
+            end[slot] = free
+            if sleepers[slot] >= 0:
+                awake.append(sleepers[slot])
+                awake += more_sleepers.get(slot, ())
+            slot += 1
+        position[device], free_s[device] = slot, free
+    require_no_deadlock(graph, [at - start for at, start in zip(position, starts, strict=True)])
     return np.array(end)
+
+
+def require_no_deadlock(graph: OperationGraph, run: Sequence[int]) -> None:
+    """All slots of every device were run, of which these many."""
+    for device, slots in enumerate(np.bincount(graph.device[~graph.joined]).tolist()):
+        if run[device] < slots:
+            raise UserError(
+                f"{graph.name}: the devices wait for each other, device {device} from its operation {run[device]} on"
+            )

@@ -255,7 +255,6 @@ def _with_boundary_stages(
         joined=graph.joined[stays],
         again=graph.again[stays],
         previous=np.zeros(0, np.int64),
-        sequence=np.zeros(0, np.int64),
     )
     return replace(
         whole,
