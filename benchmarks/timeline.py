@@ -1,6 +1,6 @@
 """How long timelines of pipelines take: a million operations, and many candidates at once.
 
-`python -m benchmarks.timeline`. Every row is in process, the best of several, CPU time, with its ratio to the first row.
+`python -m benchmarks.timeline`. Every row is in process, the best of several, in CPU time; ratios are to the first row.
 """
 
 from __future__ import annotations
