@@ -7,10 +7,12 @@ strategy, topology or hardware is checked in the same way, with no registry to e
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import inspect
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -215,10 +217,12 @@ def _accounting(accounting: Accounting, chosen: str) -> Accounting:
 def build_object(config: DictConfig, group: str) -> object:
     """Make the object of one group from its `_target_`.
 
+    What goes wrong inside a target is its author's to see, so it goes on up as it is.
+
     Raises:
         UserError: a missing or unknown key, a value of the wrong type or out of range, or a target that is not there.
     """
-    try:
+    with _sentences(group):
         node = config[group]
         for key in node:
             if OmegaConf.is_missing(node, key) and not OmegaConf.is_interpolation(node, key):
@@ -234,11 +238,17 @@ def build_object(config: DictConfig, group: str) -> object:
         schema = target_of(target)
         if isinstance(schema, type) and dataclasses.is_dataclass(schema):
             node = _checked(node, schema, group)
-        return _checked_parts(cast(object, _made(OmegaConf.to_container(node))), group, target)
-    except InstantiationException as error:
+        plain = OmegaConf.to_container(node)
+    return _checked_parts(cast(object, _made(plain, group)), group, target)
+
+
+@contextlib.contextmanager
+def _sentences(group: str) -> Iterator[None]:
+    """Turn what is wrong with a group's configuration into one sentence."""
+    try:
+        yield
+    except (InstantiationException, TypeError) as error:
         raise UserError(f"{group} cannot be made: {_first_line(error)}") from error
-    except TypeError as error:
-        raise UserError(f"{group} cannot be made: {error}") from error
     except MissingMandatoryValue:
         raise UserError(f"{group} is not set; choose it as {group}=OPTION") from None
     except OmegaConfBaseException as error:
@@ -260,19 +270,35 @@ def _checked_parts(made: object, group: str, target: str) -> object:
     return made
 
 
-def _made(value: Any) -> Any:
+def _made(value: Any, group: str) -> Any:
     """What Hydra's `instantiate` makes of a resolved value, without the copies that take it longer than all the rest.
 
     Hydra still says which target may be called.
     """
     if isinstance(value, list):
-        return [_made(item) for item in value]
+        return [_made(item, group) for item in value]
     if not isinstance(value, Mapping):
         return value
-    fields = {key: _made(item) for key, item in value.items() if key != "_target_"}
+    fields = {key: _made(item, group) for key, item in value.items() if key != "_target_"}
     if "_target_" not in value:
         return fields
-    return target_of(value["_target_"])(**fields)
+    with _sentences(group):
+        target = target_of(value["_target_"])
+        _require_fields(target, fields)
+    return target(**fields)
+
+
+def _require_fields(target: Callable[..., object], fields: Mapping[str, Any]) -> None:
+    """Whether a target takes these fields.
+
+    Raises:
+        TypeError: one is missing, or one is too many.
+    """
+    try:
+        signature = inspect.signature(target)
+    except ValueError:  # of a built-in class that does not say
+        return
+    signature.bind(**fields)
 
 
 def _plain(value: Any) -> Any:
@@ -314,11 +340,14 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
 
 def _hints(schema: type[Any]) -> Mapping[str, Any]:
     """The types of a dataclass's fields; those whose names mean nothing in its module are left out."""
-    try:
-        hints = typing.get_type_hints(schema)
-    except NameError:  # imported for a type checker only
-        return {}
-    return {spec.name: hints[spec.name] for spec in dataclasses.fields(schema)}
+    hints: dict[str, Any] = {}
+    for spec in dataclasses.fields(schema):
+        owner = next(kind for kind in schema.__mro__ if spec.name in vars(kind).get("__annotations__", {}))
+        annotation = {spec.name: owner.__annotations__[spec.name]}
+        alone = type(owner.__name__, (), {"__annotations__": annotation, "__module__": owner.__module__})
+        with contextlib.suppress(NameError, AttributeError, TypeError):  # imported for a type checker only
+            hints |= typing.get_type_hints(alone)
+    return hints
 
 
 def _names_strategies(hint: Any) -> bool:
@@ -340,6 +369,8 @@ _KINDS: Mapping[Any, tuple[tuple[type[Any], ...], str]] = {
     type(None): ((type(None),), "null"),
     Mapping: ((DictConfig, dict), "a mapping, as in {key: value}"),
     Sequence: ((ListConfig, list), "a list, as in [one, two]"),
+    dict: ((DictConfig, dict), "a mapping, as in {key: value}"),
+    list: ((ListConfig, list), "a list, as in [one, two]"),
 }
 """What a configuration can hold: the type of a field, the classes of its values, and the words for it."""
 
@@ -349,7 +380,7 @@ def _require_type(key: str, value: Any, hint: Any) -> None:
 
     A hint that names anything else than `_KINDS` is the class's own to check.
     """
-    allowed = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    allowed = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     kinds = [typing.get_origin(kind) or kind for kind in allowed]
     if not all(kind in _KINDS for kind in kinds):
         return

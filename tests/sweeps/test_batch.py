@@ -96,6 +96,7 @@ def _runs(folder: Path) -> dict[str, Any]:
                 "params": dict(connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", [run_id])),
                 "tags": {key: value for key, value in tags.items() if key not in BY_CHANCE},
                 "metrics": connection.execute(points, [run_id]).fetchall(),
-                "artifacts": {file.name: file.read_text() for file in files},
+                # of which breakdown.svg is for runs that are in no sweep of ours
+                "artifacts": {file.name: file.read_text() for file in files if file.name != "breakdown.svg"},
             }
     return runs
