@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _times(schedule: schedules.Schedule, factor: float = 1.0) -> StageTimes:
-    chunks = 1 + max(max(held) for held in schedule.chunks(DEVICES))
+    chunks = 1 + max(max(held) for held in schedule.placement(DEVICES))
     ones = np.full(chunks, factor)
     return StageTimes(ones, ones, ones, forward_boundary_s=0.1 * ones[1:], backward_boundary_s=0.1 * ones[1:])
 

@@ -129,7 +129,7 @@ def operation_graph(schedule: Schedule, devices: int, micro_batches: int) -> Ope
     require_whole("pipeline", "stages", devices, least=1)
     require_whole("pipeline", "micro_batches", micro_batches, least=1)
     orders = schedule.orders(devices, micro_batches)
-    chunks_of = tuple(tuple(chunks) for chunks in schedule.chunks(devices))
+    chunks_of = tuple(tuple(chunks) for chunks in schedule.placement(devices))
     kinds, chunk, micro_batch = np.concatenate(orders).T
     joined, kind = kinds & JOINED > 0, kinds % JOINED
     device = np.repeat(np.arange(devices, dtype=np.int32), [len(order) for order in orders])

@@ -41,7 +41,7 @@ class Schedule(Protocol):
 
     def __hash__(self) -> int: ...
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         """For each device the chunks that it holds; a chunk of two devices has its weights twice."""
 
     def orders(self, devices: int, micro_batches: int) -> Sequence[Order]:

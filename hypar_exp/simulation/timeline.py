@@ -229,7 +229,7 @@ def _with_boundary_stages(
     schedule: Schedule, devices: int, micro_batches: int, times: StageTimes, overlap_gradients: bool
 ) -> Timeline:
     """Every boundary as a stage of its own, which the schedule orders like the others."""
-    if any(len(chunks) > 1 for chunks in schedule.chunks(devices)):
+    if any(len(chunks) > 1 for chunks in schedule.placement(devices)):
         raise UserError("boundaries can be stages of their own only where a schedule has one chunk on each device")
     whole = timeline(
         schedule, 2 * devices - 1, micro_batches, _boundaries_as_stages(times), overlap_gradients=overlap_gradients

@@ -19,7 +19,9 @@ from hypar_exp.simulation.schedules import DualPipe, GPipe, Inference, Interleav
 from hypar_exp.simulation.stage_times import StageTimes
 from hypar_exp.simulation.timeline import Timeline, timeline
 from tests.browser import browser_page
+from tests.conftest import ROOT
 from tests.simulation.pipelines import uniform
+from tests.simulation.schedule_pictures import FOLDER, pictures
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -173,3 +175,11 @@ def test_a_browser_reads_the_trace_and_the_picture() -> None:
             timeline_json(step),
         )
         assert count == len(parsed_events(step))
+
+
+def test_the_pictures_of_the_page_on_time_are_of_this_program() -> None:
+    for name, svg in pictures().items():
+        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == svg, (
+            "python -m tests.simulation.schedule_pictures"
+        )
+        assert f"pictures/schedules/{name}.svg" in (ROOT / "docs" / "time.md").read_text(encoding="utf-8")

@@ -36,11 +36,12 @@ def uniform(
     input_gradient_s: float = 1.0,
     weight_gradient_s: float = 1.0,
     boundary_s: float = 0.0,
+    recompute_s: float = 0.0,
 ) -> StageTimes:
     """The same times in every chunk."""
     ones = np.ones(chunks)
     return StageTimes(
-        forward_s * ones, input_gradient_s * ones, weight_gradient_s * ones,
+        forward_s * ones, input_gradient_s * ones, weight_gradient_s * ones, recompute_s * ones,
         forward_boundary_s=boundary_s * ones[1:], backward_boundary_s=boundary_s * ones[1:],
     )  # fmt: skip
 

@@ -141,7 +141,7 @@ def test_chimera(d: int, units: int, f: float) -> None:
     if units == 1:
         assert longer.bubble_fraction == pytest.approx((d - 2) / (1.5 * n + d - 2), abs=1e-12)
     assert alike.activations_alive().tolist() == [d / 2 + 1 + min(w, d - 1 - w) for w in range(d)]
-    held = [chunk for chunks in Chimera().chunks(d) for chunk in chunks]
+    held = [chunk for chunks in Chimera().placement(d) for chunk in chunks]
     assert sorted(held) == sorted([*range(d)] * 2)
 
 
@@ -189,7 +189,7 @@ ALL: tuple[Schedule, ...] = (
 
 
 def chunks_of(schedule: Schedule, devices: int) -> int:
-    return 1 + max(max(chunks) for chunks in schedule.chunks(devices))
+    return 1 + max(max(chunks) for chunks in schedule.placement(devices))
 
 
 @pytest.mark.parametrize("rule", ["latency", "shared"])
@@ -201,7 +201,7 @@ def test_every_schedule_runs_everything_once(schedule: Schedule, rule: BoundaryR
         passes = chunks * micro_batches * 3
         assert step.busy_s.sum() == pytest.approx(passes)
         for device, order in enumerate(schedule.orders(devices, micro_batches)):
-            assert set(order[:, 1].tolist()) == set(schedule.chunks(devices)[device])
+            assert set(order[:, 1].tolist()) == set(schedule.placement(devices)[device])
 
 
 @pytest.mark.parametrize("rule", ["latency", "stage", "shared"])

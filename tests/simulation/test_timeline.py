@@ -41,9 +41,9 @@ RULES: tuple[BoundaryRule, ...] = ("latency", "stage", "shared")
 def steps(draw: st.DrawFn) -> Timeline:
     """A step of any schedule on 2 or 4 devices, all times random, some of them 0."""
     schedule, devices = draw(st.sampled_from(SCHEDULES)), draw(st.sampled_from((2, 4)))
-    simple = all(len(chunks) == 1 for chunks in schedule.chunks(devices)) and "together=True" not in repr(schedule)
+    simple = all(len(chunks) == 1 for chunks in schedule.placement(devices)) and "together=True" not in repr(schedule)
     rule = draw(st.sampled_from(RULES if simple else ("latency", "shared")))
-    chunks = 1 + max(max(held) for held in schedule.chunks(devices))
+    chunks = 1 + max(max(held) for held in schedule.placement(devices))
     generator = np.random.default_rng(draw(st.integers(0, 2**32)))
 
     def random(count: int) -> np.ndarray:
@@ -185,7 +185,7 @@ def test_gradients_behind_the_backward_pass() -> None:
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_many_candidates_at_once_are_as_one_by_one(schedule: Schedule) -> None:
-    chunks = 1 + max(max(held) for held in schedule.chunks(4))
+    chunks = 1 + max(max(held) for held in schedule.placement(4))
     candidates = [uniform(chunks, 1 + 0.1 * index, 1.5, 0.5, 0.2 * index) for index in range(4)]
     one_by_one = [timeline(schedule, 4, 8, times).step_time_s for times in candidates]
     assert step_times_s(schedule, 4, 8, candidates).tolist() == one_by_one
@@ -197,7 +197,7 @@ class Listed:
     def __init__(self, *orders: list[tuple[int, int, int]]) -> None:
         self.lists = orders
 
-    def chunks(self, devices: int) -> list[list[int]]:
+    def placement(self, devices: int) -> list[list[int]]:
         return [[device] for device in range(devices)]
 
     def orders(self, devices: int, micro_batches: int) -> list[np.ndarray]:

@@ -16,7 +16,7 @@ class Chimera:
     Even micro-batches go down the devices, odd ones up; every device has the weights of two stages.
     """
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return both_ways(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

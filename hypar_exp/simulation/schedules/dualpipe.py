@@ -14,7 +14,7 @@ from hypar_exp.simulation.schedules.two_streams import TwoStreams
 class DualPipe:
     """Every device has the weights of two stages; the first half of the micro-batches goes down the devices."""
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return both_ways(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

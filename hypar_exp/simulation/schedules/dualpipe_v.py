@@ -14,7 +14,7 @@ from hypar_exp.simulation.schedules.two_streams import TwoStreams
 class DualPipeV:
     """Every micro-batch goes down the devices and back up; both ways run at the same time."""
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return v_shaped(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
@@ -26,5 +26,5 @@ class DualPipeV:
         parts = range(micro_batches)
         return [
             TwoStreams([(first, parts), (second, parts)]).order(device, devices)
-            for device, (first, second) in enumerate(self.chunks(devices))
+            for device, (first, second) in enumerate(self.placement(devices))
         ]

@@ -14,7 +14,7 @@ from hypar_exp.simulation.operations import Kind, Order, in_sequence, one_each, 
 class GPipe:
     """Every device keeps the activations of all micro-batches."""
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

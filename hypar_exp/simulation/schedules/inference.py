@@ -14,7 +14,7 @@ from hypar_exp.simulation.operations import Kind, Order, one_each, run
 class Inference:
     """Every device runs the forwards of all micro-batches as they come."""
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

@@ -17,18 +17,18 @@ class Interleaved:
     """The bubble of 1F1B divided by the chunks, for as many times the boundaries.
 
     Attributes:
-        chunks_per_device: chunk c of p x this many is on device c modulo p.
+        chunks: chunk c of p x this many is on device c modulo p.
         together: as in 1F1B, a forward and a backward at the same time after the warm-up.
     """
 
-    chunks_per_device: int = 2
+    chunks: int = 2
     together: bool = False
 
     def __post_init__(self) -> None:
-        require_whole("schedule", "chunks", self.chunks_per_device, least=1)
+        require_whole("schedule", "chunks", self.chunks, least=1)
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
-        return [range(device, devices * self.chunks_per_device, devices) for device in range(devices)]
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
+        return [range(device, devices * self.chunks, devices) for device in range(devices)]
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
         if micro_batches % devices:
@@ -36,10 +36,10 @@ class Interleaved:
                 "schedule interleaved takes a multiple of the devices as micro-batches "
                 f"(got {micro_batches} micro-batches on {devices} devices)"
             )
-        turn = np.arange(micro_batches * self.chunks_per_device)
-        round_, place = np.divmod(turn, devices * self.chunks_per_device)
+        turn = np.arange(micro_batches * self.chunks)
+        round_, place = np.divmod(turn, devices * self.chunks)
         part, chunk = round_ * devices + place % devices, place // devices
-        last = self.chunks_per_device - 1
+        last = self.chunks - 1
         orders = []
         for device in range(devices):
             forward = run(Kind.FORWARD, chunk * devices + device, part)

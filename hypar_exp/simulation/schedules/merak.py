@@ -31,7 +31,7 @@ class Merak:
                 f"schedule merak has no variant {self.variant!r}{did_you_mean(self.variant, get_args(Variant))}"
             )
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

@@ -36,7 +36,7 @@ class OneFOneB:
         else:
             object.__setattr__(self, "warm_up", tuple(self.warm_up))
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:

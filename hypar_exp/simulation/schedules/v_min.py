@@ -25,13 +25,13 @@ class VMin:
     def __post_init__(self) -> None:
         object.__setattr__(self, "durations", Durations(*self.durations))
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return v_shaped(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
         starts = [_starts(device, devices) for device in range(devices)]
         patterns = repeated(starts, PERIOD, micro_batches)
-        return pulled_together(patterns, self.chunks(devices), most_alive(starts, PERIOD), self.durations)
+        return pulled_together(patterns, self.placement(devices), most_alive(starts, PERIOD), self.durations)
 
 
 def _starts(device: int, devices: int) -> list[tuple[int, int, int]]:

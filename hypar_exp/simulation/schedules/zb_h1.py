@@ -24,7 +24,7 @@ class ZeroBubbleH1:
         if self.durations is not None:
             object.__setattr__(self, "durations", Durations(*self.durations))
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
@@ -32,7 +32,7 @@ class ZeroBubbleH1:
             patterns = [
                 split_one_forward_one_backward(device, devices - device, micro_batches) for device in range(devices)
             ]
-            return pulled_together(patterns, self.chunks(devices), devices, self.durations)
+            return pulled_together(patterns, self.placement(devices), devices, self.durations)
         return [_order(device, devices - device, micro_batches) for device in range(devices)]
 
 

@@ -22,7 +22,7 @@ class ZeroBubbleH2:
     def __post_init__(self) -> None:
         object.__setattr__(self, "durations", Durations(*self.durations))
 
-    def chunks(self, devices: int) -> Sequence[Sequence[int]]:
+    def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
@@ -30,4 +30,4 @@ class ZeroBubbleH2:
             split_one_forward_one_backward(device, 2 * (devices - device) - 1, micro_batches)
             for device in range(devices)
         ]
-        return pulled_together(patterns, self.chunks(devices), 2 * devices, self.durations)
+        return pulled_together(patterns, self.placement(devices), 2 * devices, self.durations)
