@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -86,6 +87,7 @@ def record_of(
     elif error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"
     if job is not None and result is not None:
+        tags["hops"] = " ".join(f"{count:.6g}" for count in dict.fromkeys(hops_of(job))) or "none"
         metrics = metrics_of(result.report)
         if result.baseline is not None and result.comparison is not None:
             metrics += baseline_metrics_of(result.comparison, result.baseline)
@@ -164,9 +166,28 @@ def title_of(job: Job) -> str:
     planned_for = "" if job.objective.name == COMMUNICATION else f" for {job.objective.name}"
     return (
         f"{job.network.name} by {job.strategy.name}{planned_for}: {len(job.network.layers)} layers, "
-        f"{2**job.array.levels} accelerators ({job.array.name}), batch {job.batch_size}"
+        f"{2**job.array.levels} accelerators ({_way_words(job)}), batch {job.batch_size}"
         f"{', inference' if job.accounting.forward_only else ''}"
     )
+
+
+def _way_words(job: Job) -> str:
+    """What an exchanged byte crosses: the topology, links that are not the paper's, and hops where they are several."""
+    words = [job.array.name]
+    if job.interconnect.name != "shared":
+        words.append(f"{job.interconnect.name} links")
+    hops = hops_of(job)
+    if any(count != 1 for count in hops):
+        least, most = f"{min(hops):.3g}", f"{max(hops):.3g}"
+        words.append(f"{most} hops" if least == most else f"{least} to {most} hops")
+    return ", ".join(words)
+
+
+def hops_of(job: Job) -> list[float]:
+    """By hierarchy level, the links that a byte crosses: the topology's hop factor, or the routes' own."""
+    rates = np.full(job.array.levels, job.hardware.link_bandwidth_bits_per_s, dtype=np.float64)
+    hops: list[float] = job.interconnect.links(job.array, rates).hops.tolist()
+    return hops
 
 
 def step_of(job: Job) -> str:

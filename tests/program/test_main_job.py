@@ -154,6 +154,25 @@ def test_no_baseline_no_comparison(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("database")
+@pytest.mark.parametrize(
+    ("chosen", "words", "hops"),
+    [
+        (["array.levels=4"], "16 accelerators (htree)", "1"),
+        (["array=torus"], "16 accelerators (torus, 2 hops)", "2"),  # 4 x 4, mean over all ordered pairs
+        (["array=torus", "array.levels=3"], "8 accelerators (torus, 1.5 hops)", "1.5"),
+        (["interconnect=ring"], "16 accelerators (htree, ring links, 1 to 8 hops)", "8 4 2 1"),
+        (["array.levels=0"], "1 accelerators (htree)", "none"),
+    ],
+)
+def test_hops_are_shown_and_recorded(
+    command: Command, tmp_path: Path, chosen: list[str], words: str, hops: str
+) -> None:
+    assert words in command("network=lenet_c", *chosen).stdout.splitlines()[0]
+    (run,) = runs_in(tmp_path)
+    assert run.data.tags["hops"] == hops
+
+
+@pytest.mark.usefixtures("database")
 def test_another_baseline(command: Command, tmp_path: Path) -> None:
     command("network=sfc", "strategy=dp", "baseline=hypar")
     (run,) = runs_in(tmp_path)
