@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -294,11 +295,18 @@ def _require_fields(target: Callable[..., object], fields: Mapping[str, Any]) ->
     Raises:
         TypeError: one is missing, or one is too many.
     """
+    signature = _signature(target)
+    if signature is not None:
+        signature.bind(**fields)
+
+
+@cache
+def _signature(target: Callable[..., object]) -> inspect.Signature | None:
+    """What a target takes; None of a built-in class that does not say."""
     try:
-        signature = inspect.signature(target)
-    except ValueError:  # of a built-in class that does not say
-        return
-    signature.bind(**fields)
+        return inspect.signature(target)
+    except ValueError:
+        return None
 
 
 def _plain(value: Any) -> Any:
@@ -338,6 +346,7 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
     return node
 
 
+@cache
 def _hints(schema: type[Any]) -> Mapping[str, Any]:
     """The types of a dataclass's fields; those whose names mean nothing in its module are left out."""
     hints: dict[str, Any] = {}
