@@ -335,7 +335,7 @@ def _checked(node: DictConfig, schema: type[Any], group: str) -> DictConfig:
     for key in node:
         if key not in known and key != "_target_":
             raise UserError(f"{group} has no key '{key!s}'{did_you_mean(str(key), known)}")
-    for name, hint in _hints(schema).items():
+    for name, hint in _hints(schema).items():  # type: ignore[arg-type]
         if name not in node:
             continue
         key, value = f"{group}.{name}", node[name]
