@@ -46,7 +46,12 @@ class Program:
 
 @contextmanager
 def forked_program(**environment: str) -> Iterator[Program]:
-    """The program, imported once."""
+    """The program, imported once; what it runs is counted where the coverage of the tests is measured."""
+    if "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None:
+        environment |= {
+            "COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml"),
+            "COVERAGE_FILE": str(ROOT / ".coverage"),
+        }
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.forked"],
         cwd=ROOT,
