@@ -12,13 +12,14 @@ import hypar_exp
 PACKAGE = Path(hypar_exp.__file__).parent
 
 GROUND = {"ground"}
-LIBRARY = GROUND | {"networks", "planning", "simulation"}
+LIBRARY = GROUND | {"networks", "planning", "simulation", "systems"}
 EXPERIMENTS = LIBRARY | {"tracking", "reporting", "experiments"}
 MAY_IMPORT = {
     "ground": set(),
     "networks": GROUND,
     "planning": GROUND | {"networks"},
     "simulation": GROUND | {"networks", "planning"},
+    "systems": GROUND | {"networks", "planning", "simulation"},
     "tracking": GROUND,  # knows neither planning nor simulation
     "reporting": LIBRARY,
     "experiments": LIBRARY | {"tracking", "reporting"},

@@ -33,6 +33,7 @@ from hypar_exp.simulation import (
     memory_limit,
     step_report,
 )
+from hypar_exp.systems import Findings, Step
 from hypar_exp.units import quantity
 
 Value = TypeVar("Value")
@@ -72,6 +73,13 @@ def cost_model(job: Job, call: Callable[..., Any] = call) -> CostModel:
     """What a step of a job costs."""
     arguments = job.network, job.array, job.hardware, job.accounting, job.batch_size, job.interconnect
     return cast(CostModel, call(CostModel, *arguments))
+
+
+def evaluated(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result | Findings:
+    """What a job comes to, whatever its workload; see `evaluate` for the arguments."""
+    if isinstance(job.workload, Step):
+        return evaluate(job, call, progress)
+    return job.workload.run(job.setting)
 
 
 def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result:

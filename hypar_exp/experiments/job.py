@@ -31,6 +31,7 @@ from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, Objective
+from hypar_exp.systems import Setting, Step, Workload
 from hypar_exp.tracking.store import Recorder
 
 TARGETS = {
@@ -39,6 +40,8 @@ TARGETS = {
     "accounting": "hypar_exp.simulation.Accounting",
 }
 """What makes the groups of which there is one form: their files need not name it."""
+STEP = "hypar_exp.systems.Step"
+"""What a run does unless it is told otherwise."""
 PARTS = {
     "network": ("layers", "edges"),
     "strategy": ("name", "plan"),
@@ -47,6 +50,7 @@ PARTS = {
     "interconnect": ("name", "links"),
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
+    "workload": ("name",),
     "tracking": ("check", "record"),
 }
 """What the object of each group has at least; a user's own as well."""
@@ -67,6 +71,8 @@ class RunConfig:
     interconnect: dict[str, Any] = MISSING
     hardware: dict[str, Any] = MISSING
     accounting: dict[str, Any] = MISSING
+    workload: dict[str, Any] = field(default_factory=lambda: {"_target_": STEP})
+    """What is run; records of before there was a choice have none."""
     tracking: dict[str, Any] = MISSING
     batch_size: int = 256
     """Samples a training step."""
@@ -101,11 +107,17 @@ class Job:
     recorder: Recorder
     batch_size: int
     gap: bool
+    workload: Step | Workload = field(default_factory=Step)
     must_fit: bool = False
     """Whether a plan that does not fit in memory is none."""
     page: bool = False
     notes: tuple[str, ...] = ()
     """What the user should know and need not change."""
+
+    @property
+    def setting(self) -> Setting:
+        """What a workload may use."""
+        return Setting(self.network, self.array, self.interconnect, self.hardware, self.accounting, self.batch_size)
 
 
 def register() -> None:
@@ -181,6 +193,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
         gap=config["gap"],
+        workload=cast("Step | Workload", builder.group("workload")),
         must_fit=_must_fit(config["memory"]),
         page=bool(config.get("page", False)),
         notes=(*network.notes, *_fractions_of_samples(config["batch_size"], 2**array.levels)),
@@ -199,6 +212,33 @@ def _fractions_of_samples(batch_size: int, accelerators: int) -> list[str]:
     return [
         f"a batch of {batch_size} is not a multiple of {accelerators} accelerators: shares are fractions of a sample"
     ]
+
+
+def is_step(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration describes a step, and not a workload of another kind."""
+    return bool(config["workload"].get("_target_") == STEP)
+
+
+def require_used(job: Job, overrides: Sequence[str]) -> None:
+    """Every key that a user set decides what comes out.
+
+    Args:
+        job: the run's objects.
+        overrides: what was set, as `network=vgg_a`.
+
+    Raises:
+        UserError: a key that the workload does not use.
+    """
+    if isinstance(job.workload, Step):
+        return
+    uses = job.workload.uses
+    of_every_run = {"workload", "tracking", "resume", "dry_run", "trust"}
+    keys = {spec.name for spec in dataclasses.fields(RunConfig)} | {PASS}
+    for override in overrides:
+        key = override.lstrip("+~").partition("=")[0].partition(".")[0]
+        if key in keys - of_every_run and key not in uses:
+            used = f"{', '.join(uses)} and its own keys" if uses else "its own keys alone"
+            raise UserError(f"workload={job.workload.name} does not use {key}; it uses {used}; leave out {override}")
 
 
 def _must_fit(memory: object) -> bool:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.evaluation import Result
-from hypar_exp.experiments.job import Job, register
+from hypar_exp.experiments.job import Job, is_step, register
 from hypar_exp.experiments.record import Origin, against, step_of, title_of
 from hypar_exp.experiments.run import make
 from hypar_exp.experiments.run_record import baseline_metrics_of, metrics_of
@@ -156,8 +156,10 @@ def run(overrides: str | Sequence[str] = "", *, config_dir: str | Path | None = 
     """
     words = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
     with _composed(words, config_dir) as config:
+        if not is_step(config):
+            raise UserError(f"'{' '.join(words)}' is no step; hypar-exp runs it, and hypar_exp.runs() reads it")
         made = make(config, words, Origin())
-    return RunResult(made.job, made.result, None if made.recorded is None else made.recorded.run_id)
+    return RunResult(made.job, cast(Result, made.result), None if made.recorded is None else made.recorded.run_id)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from hypar_exp.experiments.run_record import (
     KNOBS_OF_THE_COMMAND,
     baseline_metrics_of,
     exploration_metrics_of,
+    findings_metrics_of,
     gap_metrics_of,
     headline_first,
     metrics_of,
@@ -30,11 +31,13 @@ from hypar_exp.planning import COMMUNICATION, DoesNotFitError
 from hypar_exp.reporting import console
 from hypar_exp.reporting.breakdown_picture import breakdown_svg
 from hypar_exp.reporting.exploration import exploration_artifacts
+from hypar_exp.reporting.findings import findings_artifacts, findings_markdown
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.report_rows import headline_markdown, report_rows
 from hypar_exp.reporting.yaml_text import to_yaml
 from hypar_exp.simulation import StepReport
+from hypar_exp.systems import Findings
 from hypar_exp.tracking.secrets import plain_without_passwords
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
 
@@ -55,7 +58,7 @@ def record_of(
     started_ms: int,
     origin: Origin,
     job: Job | None,
-    result: Result | None = None,
+    result: Result | Findings | None = None,
     error: BaseException | None = None,
     call: Callable[..., Any] = call,
 ) -> RunRecord:
@@ -86,7 +89,11 @@ def record_of(
         metrics = not_fitting_metrics_of(error)
     elif error is not None:
         tags["error"] = f"{type(error).__name__}: {error}"
-    if job is not None and result is not None:
+    if isinstance(result, Findings):
+        metrics = findings_metrics_of(result)
+        artifacts |= findings_artifacts(result)
+        description = findings_markdown(result)
+    elif job is not None and result is not None:
         tags["hops"] = " ".join(f"{count:.6g}" for count in dict.fromkeys(hops_of(job))) or "none"
         metrics = metrics_of(result.report)
         if result.baseline is not None and result.comparison is not None:

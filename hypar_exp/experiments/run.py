@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from omegaconf import DictConfig
 
 from hypar_exp.errors import UserError
-from hypar_exp.experiments.evaluation import Result, evaluate
-from hypar_exp.experiments.job import Job, build_job
+from hypar_exp.experiments.evaluation import Result, evaluated
+from hypar_exp.experiments.job import Job, build_job, require_used
 from hypar_exp.experiments.record import Origin, against, record_of, resolved, step_of, title_of
 from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
 from hypar_exp.planning import DoesNotFitError, Progress, no_progress
 from hypar_exp.reporting import console
 from hypar_exp.reporting.exploration import show_exploration
+from hypar_exp.reporting.findings import show_findings
 from hypar_exp.reporting.progress import PlanCounter
+from hypar_exp.systems import Findings
 from hypar_exp.tracking.store import RecordedRun, now_ms
 
 
@@ -26,12 +28,12 @@ class Made:
     """A run that was made."""
 
     job: Job
-    result: Result
+    result: Result | Findings
     recorded: RecordedRun | None
     """None where nothing is recorded."""
 
 
-def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result:
+def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result | Findings:
     """Plan and simulate what a configuration describes, show it, and record it; see `make`."""
     made = make(config, overrides, origin, PlanCounter())
     _show(made.job, made.result)
@@ -57,10 +59,11 @@ def make(config: DictConfig, overrides: Sequence[str], origin: Origin, progress:
         if config.get(knob):
             raise UserError(f"{knob}=true is for sweeps; add -m")
     job = build_job(config)
+    require_used(job, overrides)
     job.recorder.check()
     started_ms = now_ms()
     try:
-        result = evaluate(job, progress=progress)
+        result = evaluated(job, progress=progress)
     except BaseException as error:
         if isinstance(error, DoesNotFitError) or not isinstance(error, UserError):
             with contextlib.suppress(UserError):  # what ended the run is told, not that it could not be recorded
@@ -84,7 +87,10 @@ def require_no_chdir(hydra_node: DictConfig) -> None:
         )
 
 
-def _show(job: Job, result: Result) -> None:
+def _show(job: Job, result: Result | Findings) -> None:
+    if isinstance(result, Findings):
+        show_findings(result)
+        return
     console.show_plan(job.network, result.plan, title_of(job))
     capacity = job.hardware.dram_capacity_bytes
     console.show_report(step_of(job), job.strategy.name, result.report, against(job, result), capacity)

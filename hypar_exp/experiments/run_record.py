@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import hypar_exp
+from hypar_exp.errors import UserError
 from hypar_exp.experiments.identity import dependencies
+from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.systems import Findings, Step
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.store import Metric
 
@@ -23,12 +26,13 @@ KNOBS_OF_THE_COMMAND = ("resume", "dry_run")
 NOT_OF_THE_RUN = (*KNOBS_OF_THE_COMMAND, "page", "trust")
 """Keys that say which runs to make and not what a run is: they are no params and make no other configuration."""
 VERSION_TAG = "hypar_exp.version"
+WORKLOAD = "workload"
 TOLD = (
     *("network=", "strategy=", "array=", "array.levels=", "batch_size=", "baseline=", "tracking", "hydra"),
-    *("experiment=", "case=", *(f"{knob}=" for knob in NOT_OF_THE_RUN)),
+    *("experiment=", "workload=", "case=", *(f"{knob}=" for knob in NOT_OF_THE_RUN)),
 )
 """Overrides that a run's name leaves out: other parts of it, or tags, say the same."""
-HEADLINES = {"Network": "network", "Strategy": "strategy"}
+HEADLINES = {"Workload": WORKLOAD, "Network": "network", "Strategy": "strategy"}
 """Params that say once more what a run is: the comparison page of the MLflow UI begins with the first three params that
 differ, by name with capitals first, and those would be layers."""
 DEEPEST_PARAM = 3
@@ -44,9 +48,44 @@ MOST_PARAMS_OF_ONE_KEY = 40
 """A network of more layers would drown the other params; its layers are in the artifact config.yaml."""
 
 
+def what_decides(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The keys of a resolved configuration that decide what comes out: of a workload its own and those that it uses.
+
+    A step is what a run is unless it is told otherwise: it uses all, and is not said to be one.
+    """
+    used = _used(config.get(WORKLOAD), config.get("trust", ANY))
+    if used is None:
+        return {key: value for key, value in config.items() if key != WORKLOAD}
+    kept = (*used, WORKLOAD, "tracking")
+    return {key: value for key, value in config.items() if key in kept}
+
+
+def _used(workload: Any, trust: Any) -> Sequence[str] | None:
+    """The keys that a workload uses; None for all."""
+    target = workload.get("_target_") if isinstance(workload, Mapping) else None
+    try:
+        require_trusted(workload, trust, WORKLOAD)
+        made = None if target is None else target_of(str(target))
+    except (ImportError, UserError):  # told where the workload is made
+        return None
+    uses: Sequence[str] | None = None if made is Step else getattr(made, "uses", None)
+    return uses
+
+
+def findings_metrics_of(findings: Findings) -> list[Metric]:
+    """The numbers of a workload, and its series whose step counts stages or epochs from 1."""
+    totals = [Metric(key, float(value)) for key, value in findings.metrics.items()]
+    return totals + [
+        Metric(key, float(value), step)
+        for key, values in findings.series.items()
+        for step, value in enumerate(values, 1)
+    ]
+
+
 def params_of(config: Mapping[str, Any]) -> dict[str, str]:
     """The resolved configuration as params with dotted keys; `_target_` is left to the artifact."""
-    params = {headline: _name(config, group) for headline, group in HEADLINES.items()}
+    config = what_decides(config)
+    params = {headline: _name(config, group) for headline, group in HEADLINES.items() if group in config}
     _flatten({key: value for key, value in config.items() if key not in NOT_OF_THE_RUN}, (), params)
     return params
 
@@ -138,13 +177,10 @@ def exploration_metrics_of(exploration: Exploration) -> list[Metric]:
 
 def tags_of(config: Mapping[str, Any], experiment: str | None) -> dict[str, str]:
     """Tags to find a run by, and where it came from: its preset."""
-    tags = {
-        "network": _name(config, "network"),
-        "strategy": _name(config, "strategy"),
-        "topology": _name(config, "array"),
-        "config_hash": config_hash(config),
-        **source_tags(),
-    }
+    decisive = what_decides(config)
+    names = {"workload": WORKLOAD, "network": "network", "strategy": "strategy", "topology": "array"}
+    tags = {tag: _name(decisive, group) for tag, group in names.items() if group in decisive}
+    tags |= {"config_hash": config_hash(config), **source_tags()}
     if experiment is not None:
         tags["experiment"] = experiment
     return tags
@@ -172,9 +208,12 @@ def source() -> Source:
 
 def run_name(config: Mapping[str, Any], overrides: Sequence[str]) -> str:
     """A name to read in a list of runs: what the run is, then what else the user set."""
-    array = config["array"]
-    parts = [_name(config, "network"), _name(config, "strategy"), f"{array['name']}-{2 ** array['levels']}"]
-    parts.append(f"b{config['batch_size']}")
+    decisive = what_decides(config)
+    parts = [_name(decisive, group) for group in (WORKLOAD, "network", "strategy") if group in decisive]
+    if "array" in decisive:
+        parts.append(f"{config['array']['name']}-{2 ** config['array']['levels']}")
+    if "batch_size" in decisive:
+        parts.append(f"b{config['batch_size']}")
     for override in overrides:
         key, equals, value = override.lstrip("+").partition("=")
         if not f"{key}{equals}".startswith(TOLD):
@@ -188,7 +227,8 @@ def config_hash(config: Mapping[str, Any]) -> str:
     It is made of the resolved configuration without `tracking`, and of all that it refers to: files, strategies by
     name, and the code. Under the same names there may be others next time.
     """
-    experiment = {key: value for key, value in config.items() if key not in ("tracking", *NOT_OF_THE_RUN)}
+    decisive = what_decides(config)
+    experiment = {key: value for key, value in decisive.items() if key not in ("tracking", *NOT_OF_THE_RUN)}
     experiment["refers_to"] = dependencies(experiment)
     return hashlib.sha256(json.dumps(experiment, sort_keys=True, default=str).encode()).hexdigest()[:16]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypar_exp.reporting.chart_forms import SERIES_BY_NATURE, AxisValues, Draw, bars, heat_map, is_numeric, lines, named
 from hypar_exp.reporting.palette import INK
-from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value
+from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value, columns_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -156,6 +156,9 @@ def _main_column(swept: AxisValues, rows: Sequence[Row], objective: str | None) 
         return _BY_KEY["optimality_gap"]
     if objective in MADE_LEAST:
         return _BY_KEY[MADE_LEAST[objective]]
+    columns = columns_of(rows)
+    if columns and columns[0] not in COLUMNS:
+        return columns[0]  # of a workload that is no step
     compared = "strategy" in swept and all("speedup" in row.metrics for row in rows)
     return _BY_KEY["speedup" if compared else "step_time_s"]
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from hypar_exp.reporting.console import console, print_uncut
 from hypar_exp.units import percent, quantity, significant, without_zeros
 
+MOST_COLUMNS_OF_A_WORKLOAD = 5
 MOST_ROWS = 60
 """More rows than this are left to the file."""
 
@@ -79,6 +80,15 @@ class Row:
     trouble: str = ""
 
 
+def columns_of(rows: Sequence[Row]) -> list[Column]:
+    """The numbers that runs are compared by: those of a step, or the first that a workload of another kind has."""
+    known = [column for column in COLUMNS if any(column.key in row.metrics for row in rows)]
+    if known:
+        return known
+    first = next((row.metrics for row in rows if row.metrics), {})
+    return [column_of(key) for key in first][:MOST_COLUMNS_OF_A_WORKLOAD]
+
+
 def best_of(rows: Sequence[Row], column: Column) -> float | None:
     """The best value of a column; None where it has none, or the same everywhere."""
     values = [row.metrics[column.key] for row in rows if column.key in row.metrics]
@@ -109,8 +119,11 @@ def show_runs(title: str, axes: Sequence[str], rows: Sequence[Row]) -> None:
     """Print the table, in the width of the terminal; `axes` are its first columns."""
     out = console()
     shown = rows[:MOST_ROWS]
-    columns = [column for column in COLUMNS if any(column.key in row.metrics for row in rows)]
-    best = {column.key: best_of_groups(axes, rows, column) for column in columns}
+    columns = columns_of(rows)
+    best = {
+        column.key: best_of_groups(axes, rows, column) if column in COLUMNS else [False] * len(rows)
+        for column in columns
+    }
     heads = axis_heads(axes)
     cells: dict[str, list[Text]] = {
         axis: [Text(axis_value(axis, row.axes.get(axis, ""))) for row in shown] for axis in axes
@@ -188,7 +201,7 @@ def _fitted(
 
 def markdown(axes: Sequence[str], rows: Sequence[Row], most: int = 100) -> str:
     """The table as the MLflow UI shows it."""
-    columns = [column for column in COLUMNS if any(column.key in row.metrics for row in rows)]
+    columns = columns_of(rows)
     lines = [[*axes, *(column.title for column in columns)], ["---"] * (len(axes) + len(columns))]
     for row in rows[:most]:
         numbers = [column.shown(row.metrics[column.key]) if column.key in row.metrics else "" for column in columns]

@@ -9,13 +9,14 @@ from typing import cast
 
 from omegaconf import DictConfig, OmegaConf
 
-from hypar_exp.experiments.evaluation import Result, evaluate
-from hypar_exp.experiments.job import Job, build_job, build_object
+from hypar_exp.experiments.evaluation import Result, evaluated
+from hypar_exp.experiments.job import Job, build_job, build_object, require_used
 from hypar_exp.experiments.record import Origin, record_of, resolved
 from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.sweeps import PARENT
 from hypar_exp.sweeps.outcome import Outcome, leave, leave_word_of_lost_store, word_of_lost_store
 from hypar_exp.sweeps.stopping import mark_begun
+from hypar_exp.systems import Findings
 from hypar_exp.tracking.store import Recorder, RunRecord, RunStatus, StoreError, now_ms
 
 
@@ -41,11 +42,12 @@ def run_sweep_job(config: DictConfig, hydra_node: DictConfig) -> Outcome:
     mark_begun(number, sweep_dir)
     started_ms = now_ms()
     job: Job | None = None
-    result: Result | None = None
+    result: Result | Findings | None = None
     error: BaseException | None = None
     try:
         job = build_job(config)
-        result = evaluate(job)
+        require_used(job, overrides)
+        result = evaluated(job)
     except BaseException as raised:
         error = raised
     record = record_of(resolved(config), overrides, started_ms, origin, job, result, error)

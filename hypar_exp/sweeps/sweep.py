@@ -25,6 +25,8 @@ from hypar_exp.sweeps.stopping import wait_for_orphans
 from hypar_exp.tracking.repair import repair
 from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, StoreError, store_of
 
+SERIES = ("level/", "layer/", "stage/", "epoch/")
+"""How the keys of series begin, which are no numbers of a run as a whole."""
 MOST_FAILURES = 20
 """More failures than this are left to the file."""
 
@@ -223,6 +225,6 @@ def _outcome_of(run: StoredRun, at: int) -> Outcome:
         status=RunStatus(run.status),
         config_hash=run.tags["config_hash"],
         params=run.params,
-        metrics={key: value for key, value in run.metrics.items() if not key.startswith(("level/", "layer/"))},
+        metrics={key: value for key, value in run.metrics.items() if not key.startswith(SERIES)},
         run_id=run.run_id,
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from hypar_exp.experiments.evaluation import Result, evaluate
-from hypar_exp.experiments.job import Builder, Job, build_job
+from hypar_exp.experiments.evaluation import Result, evaluated
+from hypar_exp.experiments.job import Builder, Job, build_job, require_used
 from hypar_exp.experiments.record import Origin, record_of
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.cache import Bounded, Memory
@@ -17,6 +17,7 @@ from hypar_exp.sweeps.composition import Composed, Composer
 from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import kept, outcome_of
 from hypar_exp.sweeps.sweep import Sweep
+from hypar_exp.systems import Findings
 from hypar_exp.tracking.store import BatchRecorder, RunRecord, RunStatus, StoreError, now_ms
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ class Jobs:
         started_ms = now_ms()
         origin = Origin(composed.preset, self._parent_id)
         job: Job | None = None
-        result: Result | None = None
+        result: Result | Findings | None = None
         error: BaseException | None = None
         try:
             job = build_job(composed.plain, _SharedBuilder(composed, self._objects))
-            result = evaluate(job, self._memory.call)
+            require_used(job, overrides)
+            result = evaluated(job, self._memory.call)
         except BaseException as raised:
             error = raised
         call = self._memory.call
