@@ -15,7 +15,7 @@ LEAST_USABLE, MOST_USABLE = 1e-30, 1e30
 def require_number(owner: str, spec: object, *names: str, above: float | None = 0.0, most: float = MOST_USABLE) -> None:
     """Every named field is a number above `above` (None: at least 0) and at most `most`, and 0 or a usable one."""
     for name in names:
-        _require(f"{owner}.{name}", getattr(spec, name), above, most)
+        _require(f"{owner}.{name}".removeprefix("."), getattr(spec, name), above, most)
 
 
 def require_numbers(owner: str, spec: object, *names: str, above: float | None = 0.0) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +48,19 @@ class Network:
         """A network in which every layer reads what the layer before it writes."""
         edges = tuple(Edge(at - 1, at, layers[at].input.elements) for at in range(1, len(layers)))
         return cls(name, layers, edges)
+
+    def part(self, layers: Sequence[int], name: str | None = None) -> Network:
+        """Some layers, by their positions in ascending order, and the edges between them."""
+        place = {at: index for index, at in enumerate(layers)}
+        return Network(
+            name=name or self.name,
+            layers=tuple(self.layers[at] for at in layers),
+            edges=tuple(
+                replace(edge, producer=place[edge.producer], consumer=place[edge.consumer])
+                for edge in self.edges
+                if edge.producer in place and edge.consumer in place
+            ),
+        )
 
     @cached_property
     def is_chain(self) -> bool:

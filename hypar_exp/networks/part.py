@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -36,13 +35,4 @@ def part(of: str, layers: Sequence[str], name: str | None = None) -> Network:
     ]
     if not kept:
         raise UserError(f"network.layers must name at least one layer of {whole.name}, as in [{whole.layer_names[-1]}]")
-    place = {at: index for index, at in enumerate(kept)}
-    return Network(
-        name=name or f"{whole.name}[{whole.layer_names[kept[0]]}..{whole.layer_names[kept[-1]]}]",
-        layers=tuple(whole.layers[at] for at in kept),
-        edges=tuple(
-            dataclasses.replace(edge, producer=place[edge.producer], consumer=place[edge.consumer])
-            for edge in whole.edges
-            if edge.producer in place and edge.consumer in place
-        ),
-    )
+    return whole.part(kept, name or f"{whole.name}[{whole.layer_names[kept[0]]}..{whole.layer_names[kept[-1]]}]")

@@ -32,6 +32,7 @@ from hypar_exp.planning.space.exploration import Exploration, Points
 from hypar_exp.planning.space.explore import Explore
 from hypar_exp.planning.space.gap import OptimalityGap, optimality_gap
 from hypar_exp.planning.space.plan_space import PlanSpace
+from hypar_exp.planning.stages import Recompute, Stage, StagePlan
 from hypar_exp.planning.strategies import Fixed, HyPar, Optimal, Planned, Strategy, planned
 
 __all__ = [
@@ -69,8 +70,11 @@ __all__ = [
     "PlanningWarning",
     "Points",
     "Progress",
+    "Recompute",
     "ShardedTensors",
     "Split",
+    "Stage",
+    "StagePlan",
     "StepCosts",
     "Strategy",
     "choices_above",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
-from hypar_exp.planning.stages import Stage
+from hypar_exp.planning.stages import Recompute, Stage
 from hypar_exp.text_files import csv_text
 
 Choices = NDArray[np.uint8]
@@ -120,6 +121,7 @@ class Plan:
     Attributes:
         choices: uint8[levels, layers], a `Split` or a `Half` each.
         micro_batches: parts in which a step's batch passes through the stages, one after the other.
+        recompute: what of their activations the stages compute again in the backward pass instead of keeping it.
 
     Raises:
         UserError: no such array, an entry that is none, or halves that are cut in no valid way.
@@ -127,6 +129,7 @@ class Plan:
 
     choices: Choices
     micro_batches: int = 1
+    recompute: Recompute = "none"
 
     def __post_init__(self) -> None:
         choices = np.asarray(self.choices)
@@ -161,7 +164,8 @@ class Plan:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
             return NotImplemented
-        return self.micro_batches == other.micro_batches and np.array_equal(self.choices, other.choices)
+        mine, others = ((plan.micro_batches, plan.recompute) for plan in (self, other))
+        return mine == others and np.array_equal(self.choices, other.choices)
 
     def __hash__(self) -> int:
         return hash((self.choices.shape, self.choices.tobytes(), self.micro_batches))
@@ -207,6 +211,15 @@ class Plan:
         """
         return tuple(self._stages(range(self.layers), 0, ()))
 
+    def cut_levels(self) -> tuple[int, ...]:
+        """The level at which each stage is cut from the one before it, for all stages but the first."""
+        stages = self.stages()
+        ends = [(before.layers[-1], after.layers[0]) for before, after in pairwise(stages)]
+        return tuple(
+            int(np.flatnonzero((self.choices[:, last] == Half.FIRST) & (self.choices[:, first] == Half.SECOND))[0])
+            for last, first in ends
+        )
+
     def _stages(self, layers: range, level: int, split_levels: tuple[int, ...]) -> list[Stage]:
         """The stages of layers that are together above a level, after the levels at which they were split."""
         for at in range(level, self.levels):
@@ -230,5 +243,6 @@ class Plan:
                 devices=2 ** len(split_levels),
                 splits=self.choices[list(split_levels), layers.start : layers.stop],
                 levels=split_levels,
+                recompute=self.recompute,
             )
         ]

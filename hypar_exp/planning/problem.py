@@ -91,7 +91,7 @@ class PlanningProblem:
     """
 
     network: Network
-    batch_size: int
+    batch_size: float
     levels: int
     communication: CommunicationModel
     costs: StepCosts = StepCosts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -94,6 +94,15 @@ class Accounting:
     @cached_property
     def dram_coefficients(self) -> tuple[float, float, float]:
         """Accesses to a layer's weights, inputs and outputs, in all phases of the step."""
+        weights, inputs, outputs = (
+            sum(coefficients[at] for coefficients in self.dram_coefficients_by_phase.values())
+            for at in range(len(DRAM_TENSORS))
+        )
+        return weights, inputs, outputs
+
+    @cached_property
+    def dram_coefficients_by_phase(self) -> dict[str, list[float]]:
+        """The same for each phase of the step."""
         by_phase = {
             phase: checked_coefficients(f"accounting.dram_accesses.{phase}", accesses, DRAM_TENSORS)
             for phase, accesses in self.dram_accesses.items()
@@ -101,19 +110,24 @@ class Accounting:
         for phase in by_phase:
             if phase not in PHASES:
                 raise UserError(f"accounting.dram_accesses has no key '{phase}'{did_you_mean(str(phase), PHASES)}")
-        weights, inputs, outputs = (
-            sum(by_phase[phase][at] for phase in self.phases if phase in by_phase) for at in range(len(DRAM_TENSORS))
-        )
-        return weights, inputs, outputs
+        return {phase: by_phase.get(phase, [0.0] * len(DRAM_TENSORS)) for phase in self.phases}
 
-    def macs_of_step(self, network: Network, batch_size: int) -> NDArray[np.float64]:
+    def macs_of_step(self, network: Network, batch_size: float) -> NDArray[np.float64]:
         """float64[layers]: multiply-accumulates of the whole batch in all phases of the step."""
         one_sample = np.array([self.macs(layer) for layer in network.layers], dtype=np.float64)
         return len(self.phases) * batch_size * one_sample
 
     def dram_elements(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[..., layers]: one accelerator's DRAM traffic in a step; `leaf` are its shares of the tensors."""
-        weights, inputs, outputs = self.dram_coefficients
+        return self._dram_elements(self.dram_coefficients, leaf)
+
+    def dram_elements_of_phase(self, phase: str, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """The same of one phase."""
+        return self._dram_elements(self.dram_coefficients_by_phase[phase], leaf)
+
+    @staticmethod
+    def _dram_elements(coefficients: Sequence[float], leaf: ShardedTensors) -> NDArray[np.float64]:
+        weights, inputs, outputs = coefficients
         return weights * leaf.weights_touched + inputs * (leaf.inputs + leaf.extra_inputs) + outputs * leaf.outputs
 
     def macs(self, layer: Layer) -> int:

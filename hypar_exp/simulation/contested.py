@@ -42,7 +42,7 @@ UnlistedPools = Mapping[str, Mapping[str, int]]
 
 def contested_communication(
     network: Network,
-    batch_size: int,
+    batch_size: float,
     model: CommunicationModel,
     plans: Choices,
     unlisted_pools: UnlistedPools,

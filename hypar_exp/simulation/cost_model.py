@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.checks import require_whole
+from hypar_exp.checks import require_number
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import AmountTables, Choices, Kinds, PlanCommunication, ShardedTensors, shard
@@ -41,18 +41,18 @@ class CostModel:
         interconnect: what the exchanges cross.
 
     Raises:
-        UserError: a batch that is not a whole number above zero.
+        UserError: a batch that is no number above zero; a micro-batch may be a part of a sample.
     """
 
     network: Network
     array: AcceleratorArray
     hardware: Hardware
     accounting: Accounting
-    batch_size: int = 256
+    batch_size: float = 256
     interconnect: Interconnect = SHARED
 
     def __post_init__(self) -> None:
-        require_whole("", "batch_size", self.batch_size, least=1)
+        require_number("", self, "batch_size")
 
     @property
     def accelerators(self) -> int:
@@ -168,6 +168,14 @@ class KindCosts:
         """float64[..., layers]: DRAM traffic of one accelerator."""
         return dram_time_s(self.model.accounting.dram_elements(leaf), self.hardware)
 
+    def dram_time_of_phases_s(self, leaf: ShardedTensors) -> dict[str, NDArray[np.float64]]:
+        """The same for each phase of the step."""
+        accounting = self.model.accounting
+        return {
+            phase: dram_time_s(accounting.dram_elements_of_phase(phase, leaf), self.hardware)
+            for phase in accounting.phases
+        }
+
     def compute_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[..., layers]: the roofline of one accelerator."""
         return compute_time_s(self.mac_time_s, self.dram_time_s(leaf))
@@ -184,6 +192,12 @@ class KindCosts:
         macs = count * self._share_of_one * self.macs + np.zeros_like(traffic)
         exchanged = np.zeros_like(traffic) if communicated is None else communicated
         return step_energy(macs, traffic, exchanged, self.hardware, self.model.accounting)
+
+    def forward_dram_energy_j(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[layers]: joules of the DRAM traffic of the forward phase, of all accelerators of this kind."""
+        count = self.kind.group.weight * self.model.accelerators
+        traffic = count * self.model.accounting.dram_elements_of_phase("forward", leaf)
+        return traffic * self.hardware.dram_energy_j_per_element
 
     @property
     def energy_hops(self) -> NDArray[np.float64]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.planning import Stage
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.memory import LeafMemory
 from hypar_exp.simulation.time import compute_time_s
+
+if TYPE_CHECKING:
+    from hypar_exp.simulation.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,10 @@ class StepReport:
         energy: joules by part and layer.
         memory: bytes that one accelerator holds.
         fits_in_memory: whether that is at most its DRAM's capacity.
+        pipeline: what happens when, where the step has a timeline; its time is the step's then.
     """
 
-    batch_size: int
+    batch_size: float
     accelerators: int
     mac_time_s: NDArray[np.float64]
     dram_time_s: NDArray[np.float64]
@@ -38,6 +45,7 @@ class StepReport:
     energy: StepEnergy
     memory: LeafMemory
     fits_in_memory: bool
+    pipeline: PipelineReport | None = None
 
     @property
     def compute_time_s_by_layer(self) -> NDArray[np.float64]:
@@ -51,14 +59,22 @@ class StepReport:
 
     @property
     def compute_time_s(self) -> float:
+        """Of all layers, one after the other; with a timeline of those on the critical path."""
+        if self.pipeline is not None:
+            return self.pipeline.critical_s["compute"]
         return float(self.compute_time_s_by_layer.sum())
 
     @property
     def communication_time_s(self) -> float:
+        """Of all levels, one after the other; with a timeline what is on the critical path besides compute."""
+        if self.pipeline is not None:
+            return sum(seconds for part, seconds in self.pipeline.critical_s.items() if part != "compute")
         return float(self.communication_time_s_by_level.sum())
 
     @property
     def step_time_s(self) -> float:
+        if self.pipeline is not None:
+            return self.pipeline.timeline.step_time_s
         return self.compute_time_s + self.communication_time_s
 
     @property
@@ -86,6 +102,32 @@ class StepReport:
     @property
     def memory_per_accelerator_bytes(self) -> float:
         return self.memory.total_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class PipelineReport:
+    """A step over time.
+
+    Attributes:
+        timeline: when every device computes, exchanges and waits; a device is the accelerators of a stage.
+        stages: of the plan, one for each chunk of the timeline's schedule.
+        micro_batches: of a step.
+        memory_by_device_bytes: float64[devices], what one accelerator of each holds.
+        exchanged_s: seconds of all exchanges, hidden under compute or not.
+    """
+
+    timeline: Timeline
+    stages: tuple[Stage, ...]
+    micro_batches: int
+    memory_by_device_bytes: NDArray[np.float64]
+    exchanged_s: float
+
+    @cached_property
+    def critical_s(self) -> dict[str, float]:
+        """Part -> seconds of the critical path; their sum is the step time."""
+        from hypar_exp.simulation.critical_path import critical_path, parts_s
+
+        return {str(part): seconds for part, seconds in parts_s(critical_path(self.timeline)).items()}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import Choices, Plan
@@ -33,8 +34,9 @@ def simulate(
     """Simulate one step of a plan, or of its choices alone; the other arguments are those of `CostModel`.
 
     Raises:
-        UserError: see `step_report` and `CostModel`.
+        UserError: a batch that is not a whole number above zero; else see `step_report`.
     """
+    require_whole("", "batch_size", batch_size, least=1)
     return step_report(CostModel(network, array, hardware, accounting, batch_size, interconnect), plan)
 
 

@@ -34,14 +34,14 @@ class PlanCommunication:
 
 
 def plan_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
+    network: Network, batch_size: float, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
 ) -> PlanCommunication:
     """The elements that each layer and edge of each plan (uint8[plans, levels, layers]) exchanges at each level."""
     return AmountTables(network, batch_size, model, plans.shape[-2], kinds).look_up(plans)
 
 
 def level_communication(
-    network: Network, batch_size: int, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
+    network: Network, batch_size: float, model: CommunicationModel, plans: Choices, kinds: Kinds = EVEN
 ) -> NDArray[np.float64]:
     """Elements that the whole array exchanges in a step, by level: float64[plans, levels], in bounded memory.
 
@@ -80,7 +80,7 @@ class AmountTables:
     """
 
     def __init__(
-        self, network: Network, batch_size: int, model: CommunicationModel, levels: int, kinds: Kinds = EVEN
+        self, network: Network, batch_size: float, model: CommunicationModel, levels: int, kinds: Kinds = EVEN
     ) -> None:
         splits = len(model.splits)
         self._network, self._model = network, model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -91,11 +91,19 @@ class CommunicationModel:
         )
 
     def forward_only(self) -> CommunicationModel:
-        """The same amounts without errors and gradients; every split stays priced."""
+        """The same amounts without errors and gradients."""
+        return self.only(FORWARD_TENSORS)
+
+    def only(self, tensors: Collection[str]) -> CommunicationModel:
+        """The amounts of some tensors alone; every split stays priced."""
+
+        def of(row: Mapping[str, float]) -> dict[str, float]:
+            return {tensor: coefficient for tensor, coefficient in row.items() if tensor in tensors}
+
         return CommunicationModel(
-            within_layer={split: _forward(row) for split, row in self.within_layer.items()},
+            within_layer={split: of(row) for split, row in self.within_layer.items()},
             between_layers={
-                producer: {consumer: _forward(row) for consumer, row in rows.items()}
+                producer: {consumer: of(row) for consumer, row in rows.items()}
                 for producer, rows in self.between_layers.items()
             },
         )
@@ -136,7 +144,7 @@ class PairAmounts:
 
 
 def pair_amounts(
-    network: Network, batch_size: int, model: CommunicationModel, counts: NDArray[np.number]
+    network: Network, batch_size: float, model: CommunicationModel, counts: NDArray[np.number]
 ) -> PairAmounts:
     """What a pair would exchange for each choice, where `counts` (number[..., layers, len(Split)]) were made above."""
     tensors = shard(network, batch_size, counts)
@@ -181,7 +189,7 @@ def _by_channels(model: CommunicationModel) -> NDArray[np.float64]:
 
 
 def mean_amounts(
-    network: Network, batch_size: int, model: CommunicationModel, kinds: Kinds, counts: Sequence[NDArray[np.number]]
+    network: Network, batch_size: float, model: CommunicationModel, kinds: Kinds, counts: Sequence[NDArray[np.number]]
 ) -> PairAmounts:
     """`pair_amounts` of an average group, where each kind of groups has its own counts."""
     of_kinds = [pair_amounts(network, batch_size, model, of_kind) for of_kind in counts]
@@ -192,10 +200,6 @@ def mean_amounts(
         within=np.average([amounts.within for amounts in of_kinds], axis=0, weights=weights),
         between=np.average([amounts.between for amounts in of_kinds], axis=0, weights=weights),
     )
-
-
-def _forward(row: Mapping[str, float]) -> dict[str, float]:
-    return {tensor: coefficient for tensor, coefficient in row.items() if tensor in FORWARD_TENSORS}
 
 
 def _by_split(rows: Mapping[str, Any], where: str) -> list[tuple[Split, Any]]:

@@ -56,7 +56,7 @@ def choices_above(plans: Choices) -> NDArray[np.uint8]:
     return counts
 
 
-def shard(network: Network, batch_size: int, counts: NDArray[np.number]) -> ShardedTensors:
+def shard(network: Network, batch_size: float, counts: NDArray[np.number]) -> ShardedTensors:
     """Every tensor's size after the choices counted in `counts`, number[..., layers, len(Split)].
 
     They are integers, or where shares are uneven floats (see `hypar_exp.planning.cost.device_groups`).

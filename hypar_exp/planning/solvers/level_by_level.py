@@ -58,7 +58,7 @@ def _partition_chain(amounts: PairAmounts) -> Choices:
 
 
 def partition_hierarchy(
-    network: Network, batch_size: int, levels: int, model: CommunicationModel, kinds: Kinds = EVEN
+    network: Network, batch_size: float, levels: int, model: CommunicationModel, kinds: Kinds = EVEN
 ) -> Choices:
     """Algorithm 1 level by level, each on the tensors as the levels above have shrunk them (Algorithm 2).
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ class Links:
         latency_s: float64[levels], before an exchange's first byte is there.
         at_once: whether all pairs of a level exchange at the same time, each over links of its own; else one after
             the other.
+        spread: whether every accelerator of a pair has a way of its own, so that fewer accelerators load it more.
+        medium: what stages of a pipeline share: `one` medium for all that is exchanged, one for each of the `stages`
+            and boundaries, or nothing but their `links`, which go both ways at once.
     """
 
     bandwidth_bits_per_s: NDArray[np.float64]
@@ -31,6 +35,37 @@ class Links:
     hops: NDArray[np.float64]
     latency_s: NDArray[np.float64]
     at_once: bool
+    spread: bool = False
+    medium: Literal["one", "stages", "links"] = "links"
+
+    def of_stage(self, levels: Sequence[int]) -> Links:
+        """The links of a stage that is split at some of the levels, on as many accelerators as that makes."""
+        at, splits = np.array(levels, dtype=np.intp), len(levels)
+        load = self.load[at]
+        if self.spread:
+            load = load * np.ldexp(1.0, (len(self.load) - at) - (splits - np.arange(splits)))
+        return replace(
+            self,
+            bandwidth_bits_per_s=self.bandwidth_bits_per_s[at],
+            load=load,
+            hops=self.hops[at],
+            latency_s=self.latency_s[at],
+        )
+
+    def boundary_s(self, level: int, sent_bytes: float, pairs: int, senders: int) -> float:
+        """Seconds in which one half of each of `pairs` groups sends to the other half at a level.
+
+        Args:
+            level: of the whole array.
+            sent_bytes: by all of them, one way.
+            pairs: groups that are cut there, at the same time.
+            senders: accelerators of the smaller half of one of them.
+        """
+        bits = sent_bytes * BITS_PER_BYTE / self.bandwidth_bits_per_s[level]
+        if not self.at_once:
+            return float(bits * self.load[level] + self.latency_s[level] * pairs)
+        load = self.load[level] * np.ldexp(1.0, len(self.load) - level) / 2 / senders if self.spread else 1.0
+        return float(bits / pairs * load + self.latency_s[level])
 
     def time_s(
         self, exchanged_bytes: NDArray[np.float64], exchanges: NDArray[np.float64] | None = None

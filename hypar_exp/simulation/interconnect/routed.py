@@ -54,6 +54,7 @@ class _Routed(ABC):
             hops=hops,
             latency_s=self.latency_s * hops,
             at_once=True,
+            spread=True,
         )
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ class SharedLink:
     name: str = "shared"
     latency_s: float = 0.0
     energy_per_hop: bool = False
+    _medium: ClassVar[Literal["one", "stages"]] = "one"
 
     def __post_init__(self) -> None:
         require_number("interconnect", self, "latency_s", above=None)
@@ -38,4 +40,16 @@ class SharedLink:
     def links(self, array: AcceleratorArray, bandwidth_bits_per_s: NDArray[np.float64]) -> Links:
         """The one link, as long as the topology's mean way."""
         hops = np.full(array.levels, array.hop_factor)
-        return Links(bandwidth_bits_per_s, hops, hops, np.full(array.levels, self.latency_s), at_once=False)
+        latency_s = np.full(array.levels, self.latency_s)
+        return Links(bandwidth_bits_per_s, hops, hops, latency_s, at_once=False, medium=self._medium)
+
+
+@dataclass(frozen=True)
+class SubarrayLinks(SharedLink):
+    """The same within each stage of a pipeline; stages exchange at the same time, and so do the boundaries.
+
+    It gives S stages S times the bandwidth, silently: the step without stages still has the one link.
+    """
+
+    name: str = "subarrays"
+    _medium: ClassVar[Literal["one", "stages"]] = "stages"
