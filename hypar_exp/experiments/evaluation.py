@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from hypar_exp.errors import UserError
 from hypar_exp.experiments.job import Job
 from hypar_exp.planning import (
     DoesNotFitError,
@@ -17,6 +20,7 @@ from hypar_exp.planning import (
     Planned,
     PlanningProblem,
     Progress,
+    Split,
     Strategy,
     layers_in_fractions_of_channels,
     no_progress,
@@ -33,6 +37,7 @@ from hypar_exp.simulation import (
     memory_limit,
     step_report,
 )
+from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Findings, Step
 from hypar_exp.units import quantity
 
@@ -98,28 +103,70 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
         notes.extend(warned)
         return cast(Planned, found)
 
-    def problem_for(objective: Objective, fits: bool) -> PlanningProblem:
-        return cast(PlanningProblem, call(_problem, model, objective, fits, progress))
+    def problem_for(stage: CostModel, objective: Objective, fits: bool) -> PlanningProblem:
+        return cast(PlanningProblem, call(_problem, stage, objective, fits, progress))
 
     def simulated(plan: Plan) -> StepReport:
-        return cast(StepReport, call(step_report, model, plan))
+        return cast(StepReport, call(_step, model, plan, job.schedule, job.overlap_gradients))
 
-    problem = problem_for(job.objective, job.must_fit)
-    found = found_by(job.strategy, problem)
-    plan, report = found.plan, simulated(found.plan)
-    halved = call(layers_in_fractions_of_channels, job.network, plan.choices)
-    if halved:
-        notes.append(_fractions_note(halved))
+    found: list[Planned] = []
+
+    def plan_stage(stage: CostModel) -> Plan:
+        found.append(found_by(job.strategy, problem_for(stage, job.objective, job.must_fit)))
+        return found[-1].plan
+
+    plan = job.pipeline.plan(model, plan_stage)
+    exploration = found[0].exploration if len(found) == 1 else None
+    if job.page:
+        _require_without_stages("page", plan)
+    if job.gap:
+        _require_without_stages("gap", plan)
+    report = simulated(plan)
+    notes += _notes_of_shares(job, plan, call)
     if job.must_fit and not report.fits_in_memory:
         raise _not_fitting(job, report)
     baseline = None
     if job.baseline is not None:
-        baseline = simulated(found_by(job.baseline, problem_for(LEAST_COMMUNICATION, False)).plan)
+        baseline = simulated(found_by(job.baseline, problem_for(model, LEAST_COMMUNICATION, False)).plan)
     if not job.gap:
-        return Result(plan, report, baseline, found.exploration, None, None, tuple(notes))
+        return Result(plan, report, baseline, exploration, None, None, tuple(notes))
+    problem = problem_for(model, job.objective, job.must_fit)
     gap, warned = call(_gap, job.strategy, problem, plan)
     optimum = simulated(gap.optimal)
-    return Result(plan, report, baseline, found.exploration, gap, optimum, (*notes, *warned))
+    return Result(plan, report, baseline, exploration, gap, optimum, (*notes, *warned))
+
+
+def _step(model: CostModel, plan: Plan, schedule: Schedule, overlap_gradients: bool) -> StepReport:
+    """One step under a plan: the sum of its parts, or a timeline where something goes on at the same time."""
+    if plan.has_stages or plan.micro_batches > 1 or plan.recompute != "none":
+        from hypar_exp.simulation.pipelined import pipelined_report
+
+        return pipelined_report(model, plan, schedule, overlap_gradients=overlap_gradients)
+    if overlap_gradients:
+        from hypar_exp.simulation.overlapped import overlapped_report
+
+        return overlapped_report(model, plan)
+    return step_report(model, plan)
+
+
+def _require_without_stages(knob: str, plan: Plan) -> None:
+    """Raises UserError where a plan has stages and a knob that is on looks at plans without."""
+    if plan.has_stages:
+        raise UserError(f"{knob}=true looks at plans without stages; leave it out or choose pipeline=none")
+
+
+def _notes_of_shares(job: Job, plan: Plan, call: Callable[..., Any]) -> list[str]:
+    """What is cut below a whole one."""
+    notes = []
+    split = np.where(plan.choices > max(Split), Split.DP, plan.choices)
+    halved = call(layers_in_fractions_of_channels, job.network, split)
+    if halved:
+        notes.append(_fractions_note(halved))
+    if plan.micro_batches > 1 and job.batch_size % plan.micro_batches:
+        notes.append(
+            f"a batch of {job.batch_size} in {plan.micro_batches} micro-batches: they are fractions of a sample"
+        )
+    return notes
 
 
 def _problem(model: CostModel, objective: Objective, fits: bool, progress: Progress) -> PlanningProblem:

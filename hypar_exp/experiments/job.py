@@ -31,6 +31,8 @@ from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, Objective
+from hypar_exp.simulation.halving import Pipeline
+from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Setting, Step, Workload
 from hypar_exp.tracking.store import Recorder
 
@@ -48,6 +50,8 @@ PARTS = {
     "objective": ("name", "costs"),
     "array": ("name", "levels"),
     "interconnect": ("name", "links"),
+    "pipeline": ("name", "plan"),
+    "schedule": ("placement", "orders"),
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
     "workload": ("name",),
@@ -58,6 +62,7 @@ PASS = "pass"
 """The knob that says what a step is; a keyword of Python, so it is no field of a class."""
 PASSES = ("training", "inference")
 MEMORY = ("report", "enforce")
+OVERLAPS = ("none", "gradients")
 
 
 @dataclass
@@ -69,6 +74,8 @@ class RunConfig:
     objective: dict[str, Any] = MISSING
     array: dict[str, Any] = MISSING
     interconnect: dict[str, Any] = MISSING
+    pipeline: dict[str, Any] = MISSING
+    schedule: dict[str, Any] = MISSING
     hardware: dict[str, Any] = MISSING
     accounting: dict[str, Any] = MISSING
     workload: dict[str, Any] = field(default_factory=lambda: {"_target_": STEP})
@@ -78,6 +85,8 @@ class RunConfig:
     """Samples a training step."""
     baseline: str | None = "dp"
     """The name of the strategy to compare with; it plans for the least communication, whatever the objective."""
+    overlap: str = "none"
+    """What is exchanged while accelerators compute: nothing, or the weights' gradients."""
     memory: str = "report"
     """Whether a run reports that its plan does not fit in the accelerators' DRAM, or enforces that it does."""
     gap: bool = False
@@ -102,12 +111,16 @@ class Job:
     objective: Objective
     array: AcceleratorArray
     interconnect: Interconnect
+    pipeline: Pipeline
+    schedule: Schedule
     hardware: Hardware
     accounting: Accounting
     recorder: Recorder
     batch_size: int
     gap: bool
     workload: Step | Workload = field(default_factory=Step)
+    overlap_gradients: bool = False
+    """Whether weight gradients are exchanged while earlier layers still go backward."""
     must_fit: bool = False
     """Whether a plan that does not fit in memory is none."""
     page: bool = False
@@ -188,13 +201,16 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         objective=cast(Objective, builder.group("objective")),
         array=array,
         interconnect=cast(Interconnect, builder.group("interconnect")),
+        pipeline=cast(Pipeline, builder.group("pipeline")),
+        schedule=cast(Schedule, builder.group("schedule")),
         hardware=cast(Hardware, builder.group("hardware")),
         accounting=_accounting(cast(Accounting, builder.group("accounting")), config.get(PASS, PASSES[0])),
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
         gap=config["gap"],
         workload=cast("Step | Workload", builder.group("workload")),
-        must_fit=_must_fit(config["memory"]),
+        overlap_gradients=_chosen(config, "overlap", OVERLAPS) == "gradients",
+        must_fit=_chosen(config, "memory", MEMORY) == "enforce",
         page=bool(config.get("page", False)),
         notes=(*network.notes, *_fractions_of_samples(config["batch_size"], 2**array.levels)),
     )
@@ -241,11 +257,11 @@ def require_used(job: Job, overrides: Sequence[str]) -> None:
             raise UserError(f"workload={job.workload.name} does not use {key}; it uses {used}; leave out {override}")
 
 
-def _must_fit(memory: object) -> bool:
-    """Whether the knob `memory` enforces that a plan fits."""
-    if memory not in MEMORY:
-        raise UserError(f"memory must be {' or '.join(MEMORY)} (got {shortened(memory)})")
-    return memory == "enforce"
+def _chosen(config: Mapping[str, Any], knob: str, words: Sequence[str]) -> str:
+    """The word that a knob has, one of some."""
+    if config[knob] not in words:
+        raise UserError(f"{knob} must be {' or '.join(words)} (got {shortened(config[knob])})")
+    return str(config[knob])
 
 
 def _accounting(accounting: Accounting, chosen: str) -> Accounting:

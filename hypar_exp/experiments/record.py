@@ -36,10 +36,13 @@ from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.report_rows import headline_markdown, report_rows
 from hypar_exp.reporting.yaml_text import to_yaml
-from hypar_exp.simulation import StepReport
+from hypar_exp.simulation import PipelineReport, StepReport
 from hypar_exp.systems import Findings
 from hypar_exp.tracking.secrets import plain_without_passwords
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
+
+MOST_TRACED = 50_000
+"""Operations up to which a timeline is recorded as trace events, some 300 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,8 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
         "plan.svg": plan_svg(result.plan, names, title_of(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
+    if result.report.pipeline is not None:
+        artifacts |= _timeline_artifacts(job, result.report.pipeline)
     if job.page:
         from hypar_exp.experiments.page import page_of
 
@@ -146,6 +151,17 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
         artifacts |= exploration_artifacts(result.exploration, title_of(job))
     if origin.parent_id is None or job.page:  # sweeps have thousands of runs, and pictures of their own
         artifacts["breakdown.svg"] = breakdown_svg(result.report, names, title_of(job))
+    return artifacts
+
+
+def _timeline_artifacts(job: Job, pipeline: PipelineReport) -> dict[str, str]:
+    from hypar_exp.reporting.timeline_picture import timeline_svg
+    from hypar_exp.reporting.timeline_trace import timeline_json
+
+    step = pipeline.timeline
+    artifacts = {"timeline.svg": timeline_svg(step, title_of(job))}
+    if len(step.graph) <= MOST_TRACED:
+        artifacts["timeline.json"] = timeline_json(step)
     return artifacts
 
 

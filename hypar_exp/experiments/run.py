@@ -94,6 +94,8 @@ def _show(job: Job, result: Result | Findings) -> None:
     console.show_plan(job.network, result.plan, title_of(job))
     capacity = job.hardware.dram_capacity_bytes
     console.show_report(step_of(job), job.strategy.name, result.report, against(job, result), capacity)
+    if result.report.pipeline is not None:
+        console.show_timeline(result.report.pipeline.timeline)
     if result.gap is not None:
         console.show_gap(result.gap, job.objective.name)
     if result.exploration is not None:

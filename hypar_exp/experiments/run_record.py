@@ -17,7 +17,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.experiments.identity import dependencies
 from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
-from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.simulation import Comparison, PipelineReport, StepReport
 from hypar_exp.systems import Findings, Step
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.store import Metric
@@ -109,6 +109,8 @@ def metrics_of(report: StepReport) -> list[Metric]:
         "accelerators": float(report.accelerators),
         "dram_bound_layers": float(report.dram_bound_layers.sum()),
     }
+    if report.pipeline is not None:
+        totals |= _pipeline_totals(report.pipeline)
     series = {
         "level/communication_bytes": report.communication_bytes_by_level,
         "level/communication_time_s": report.communication_time_s_by_level,
@@ -116,9 +118,28 @@ def metrics_of(report: StepReport) -> list[Metric]:
         "layer/communication_bytes": report.communication_bytes_by_layer,
         "layer/energy_j": report.energy.by_layer_j,
     }
+    if report.pipeline is not None:
+        series |= {
+            "stage/busy_s": report.pipeline.timeline.busy_s,
+            "stage/peak_memory_bytes": report.pipeline.memory_by_device_bytes,
+            "stage/activations_alive": report.pipeline.timeline.activations_alive(),
+        }
     return [Metric(key, float(value)) for key, value in totals.items()] + [
         Metric(key, float(value), step) for key, values in series.items() for step, value in enumerate(values, 1)
     ]
+
+
+def _pipeline_totals(pipeline: PipelineReport) -> dict[str, float]:
+    """What a timeline adds to a report's numbers."""
+    exposed_s = sum(seconds for part, seconds in pipeline.critical_s.items() if part not in ("compute", "idle"))
+    return {
+        "bubble_fraction": pipeline.timeline.bubble_fraction,
+        "pipeline_stages": float(len(pipeline.stages)),
+        "micro_batches": float(pipeline.micro_batches),
+        "exposed_communication_s": exposed_s,
+        "hidden_communication_s": max(pipeline.exchanged_s - exposed_s, 0.0),
+        **{f"critical/{part}_s": seconds for part, seconds in pipeline.critical_s.items()},
+    }
 
 
 def headline_first(metrics: Sequence[Metric]) -> tuple[Metric, ...]:

@@ -27,6 +27,7 @@ from hypar_exp.reporting.output import OUTPUT
 from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.reporting.report_rows import report_rows
 from hypar_exp.simulation import Comparison, StepReport
+from hypar_exp.simulation.timeline import Timeline
 from hypar_exp.text_files import printable
 from hypar_exp.units import percent, percent_at_most, quantity, significant
 
@@ -143,6 +144,16 @@ def show_report(
     if report.dram_bound_layers.any():
         count = int(report.dram_bound_layers.sum())
         console().print(f"DRAM, not arithmetic, bounds the compute time of {count} layer{'s' * (count > 1)}.")
+
+
+def show_timeline(step: Timeline) -> None:
+    """Print a chart of the devices over time, as wide as the terminal, and what bounds the step."""
+    from hypar_exp.reporting.timeline_chart import timeline_lines, timeline_words
+
+    out = console()
+    out.print()
+    for line in [*timeline_lines(step, out.width), *timeline_words(step)]:
+        out.print(line, highlight=False, markup=False)
 
 
 def show_gap(gap: OptimalityGap, objective: str) -> None:

@@ -7,13 +7,13 @@ from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.hetero import AcceleratorKind, Hetero, MixedArray, kinds_of
 from hypar_exp.simulation.interconnect.links import Interconnect, Links
 from hypar_exp.simulation.interconnect.routed import MeshLinks, RingLinks, SwitchLinks, TorusLinks
-from hypar_exp.simulation.interconnect.shared import SharedLink
+from hypar_exp.simulation.interconnect.shared import SharedLink, SubarrayLinks
 from hypar_exp.simulation.interconnect.tree import TreeLinks
 from hypar_exp.simulation.load import load_accounting, load_hardware
 from hypar_exp.simulation.memory import LeafMemory, memory_limit
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
 from hypar_exp.simulation.plan_costs import PlanCosts
-from hypar_exp.simulation.report import Comparison, StepReport
+from hypar_exp.simulation.report import Comparison, PipelineReport, StepReport
 from hypar_exp.simulation.simulator import simulate, step_report
 from hypar_exp.simulation.topology import MOST_LEVELS, AcceleratorArray, HTree, Torus, accelerators
 
@@ -36,11 +36,13 @@ __all__ = [
     "MeshLinks",
     "MixedArray",
     "Objective",
+    "PipelineReport",
     "PlanCosts",
     "RingLinks",
     "SharedLink",
     "StepEnergy",
     "StepReport",
+    "SubarrayLinks",
     "SwitchLinks",
     "Time",
     "Torus",

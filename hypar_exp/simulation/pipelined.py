@@ -120,7 +120,7 @@ class Pipeline:
             weight_gradient_s=durations["gradient"][0],
             recompute_s=again.sum(axis=0),
             forward_boundary_s=sent,
-            backward_boundary_s=sent,
+            backward_boundary_s=sent * (not self.model.accounting.forward_only),
             gradient_exchange_s=gradient_exchange + self._between_copies_s,
             forward_exchange_s=durations["forward"][1],
             input_gradient_exchange_s=durations["backward"][1],

@@ -131,23 +131,29 @@ class StageModel:
     @cached_property
     def exchanged(self) -> dict[str, NDArray[np.float64]]:
         """Phase -> float64[levels, layers]: elements that the stage's accelerators exchange among themselves."""
-        amounts = {}
-        for phase, tables in self._tables.items():
-            found = tables.look_up(self.stage.splits[None])
-            by_layer = found.within[0].copy()
-            np.add.at(by_layer.T, self.costs.model.network.edge_consumers, found.between[0].T)
-            amounts[phase] = by_layer
-        return amounts
+        return {phase: self._by_layer(tables) for phase, tables in self._tables.items()}
+
+    def _by_layer(self, tables: AmountTables) -> NDArray[np.float64]:
+        """float64[levels, layers]: what tables say of the stage's splits; an edge's part counts for its consumer."""
+        amounts = tables.look_up(self.stage.splits[None])
+        by_layer: NDArray[np.float64] = amounts.within[0].copy()
+        np.add.at(by_layer.T, self.costs.model.network.edge_consumers, amounts.between[0].T)
+        return by_layer
 
     @cached_property
-    def exchange_s(self) -> dict[str, NDArray[np.float64]]:
-        """Phase -> float64[levels]: seconds of these exchanges, one after the other."""
+    def exchange_by_layer_s(self) -> dict[str, NDArray[np.float64]]:
+        """Phase -> float64[layers, levels]: seconds of these exchanges, one after the other."""
         element_bytes, links = self.costs.hardware.element_bytes, self.costs.links
         seconds = {}
         for phase, tables in self._tables.items():
-            tensors = tables.counting().look_up(self.stage.splits[None]).by_level[0] if links.has_latency else None
-            seconds[phase] = links.time_s(self.exchanged[phase].sum(axis=1) * element_bytes, tensors)
+            tensors = self._by_layer(tables.counting()).T if links.has_latency else None
+            seconds[phase] = links.time_s(self.exchanged[phase].T * element_bytes, tensors)
         return seconds
+
+    @property
+    def exchange_s(self) -> dict[str, NDArray[np.float64]]:
+        """The same of all layers: phase -> float64[levels]."""
+        return {phase: seconds.sum(axis=0) for phase, seconds in self.exchange_by_layer_s.items()}
 
     @property
     def exchange_of_step_s(self) -> NDArray[np.float64]:
