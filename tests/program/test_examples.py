@@ -18,6 +18,7 @@ import pytest
 import hypar_exp as hx
 from hypar_exp import planning, simulation
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.run_result import RunResult, WorkloadResult
 from tests import conf
 from tests.conftest import ROOT, NewStore
 from tests.forked import Program, forked_program
@@ -40,6 +41,13 @@ def example(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
     return folder
+
+
+def step(overrides: str, config_dir: Path | None = None) -> RunResult:
+    """A run that plans and simulates a step."""
+    result = hx.run(overrides, config_dir=config_dir)
+    assert isinstance(result, RunResult)
+    return result
 
 
 def of(name: str) -> pytest.MarkDecorator:
@@ -71,10 +79,10 @@ def test_its_commands_run_one_after_the_other(
 
 @of("strategy")
 def test_the_strategy_splits_what_has_more_weights_than_outputs(example: Path) -> None:
-    layers = hx.run("network=alexnet strategy=by_weights tracking=none", config_dir=example / "conf").to_frame()
+    layers = step("network=alexnet strategy=by_weights tracking=none", config_dir=example / "conf").to_frame()
     assert (layers.loc["fc1":, "split_H1"] == "mp").all(), "4,608 x 2,048 weights, 256 x 2,048 outputs"
     assert (layers.loc[:"conv5", "split_H1"] == "dp").all()
-    heavy = hx.run("network=alexnet strategy=by_weights strategy.factor=1e9 tracking=none", config_dir=example / "conf")
+    heavy = step("network=alexnet strategy=by_weights strategy.factor=1e9 tracking=none", config_dir=example / "conf")
     assert not heavy.plan.choices.any()
     with pytest.raises(UserError, match=r"strategy\.factor"):
         hx.run("strategy=by_weights strategy.factor=0 tracking=none", config_dir=example / "conf")
@@ -82,8 +90,8 @@ def test_the_strategy_splits_what_has_more_weights_than_outputs(example: Path) -
 
 @of("topology")
 def test_the_hypercube_carries_a_tensor_over_half_of_its_dimensions(example: Path) -> None:
-    cube = hx.run("network=vgg_a array=hypercube array.levels=6 tracking=none", config_dir=example / "conf").report
-    tree = hx.run("network=vgg_a array=htree array.levels=6 tracking=none").report
+    cube = step("network=vgg_a array=hypercube array.levels=6 tracking=none", config_dir=example / "conf").report
+    tree = step("network=vgg_a array=htree array.levels=6 tracking=none").report
     distances = [bin(one ^ other).count("1") for one, other in itertools.product(range(64), repeat=2)]
     assert cube.communication_time_s == pytest.approx(np.mean(distances) * tree.communication_time_s)
     assert cube.compute_time_s == tree.compute_time_s
@@ -100,7 +108,7 @@ def test_the_hardware_differs_from_hmc_in_what_it_says(example: Path) -> None:
 
 @of("objective")
 def test_no_plan_is_cheaper_than_the_cheapest(example: Path) -> None:
-    chosen = hx.run(
+    chosen = step(
         "network=lenet_c array.levels=2 strategy=optimal tracking=none "
         "objective=price objective.electricity_per_kwh=900",
         config_dir=example / "conf",
@@ -141,7 +149,7 @@ def test_the_recorder_writes_a_line_a_run(example: Path, program: Program) -> No
 
 @of("network")
 def test_the_network_has_the_sizes_of_its_keys(example: Path) -> None:
-    network = hx.run(
+    network = step(
         "network=perceptron network.width=512 network.depth=5 tracking=none", config_dir=example / "conf"
     ).job.network
     assert network.name == "perceptron_5x512"
@@ -151,9 +159,27 @@ def test_the_network_has_the_sizes_of_its_keys(example: Path) -> None:
 @of("importer")
 def test_the_importer_reads_the_weights_that_keras_counts(example: Path) -> None:
     """keras.io/examples/vision/mnist_convnet prints 34,826 parameters; 106 of them are biases."""
-    network = hx.run("network=keras network.path=mnist.json tracking=none", config_dir=example / "conf").job.network
+    network = step("network=keras network.path=mnist.json tracking=none", config_dir=example / "conf").job.network
     assert network.name == "mnist"
     assert sum(layer.weights for layer in network.layers) == 34_826 - (32 + 64 + 10)
     (example / "other.json").write_text((example / "mnist.json").read_text().replace('"Dense"', '"LSTM"'))
     with pytest.raises(UserError, match="the layer 'dense' is a LSTM, which is not known"):
         hx.run("network=keras network.path=other.json tracking=none", config_dir=example / "conf")
+
+
+@of("workload")
+def test_the_workload_finds_the_layers_that_memory_bounds(example: Path) -> None:
+    """H100: 989 TFLOPS x 0.5 over 3.35 TB/s is a ridge of 73.8 multiply-accumulates a byte; fc3 at batch 1 has 1/2."""
+    result = hx.run(
+        "workload=intensity network=alexnet hardware=h100 batch_size=1 tracking=none", config_dir=example / "conf"
+    )
+    assert isinstance(result, WorkloadResult)
+    layers = result.to_frame().set_index("layer")
+    hardware = conf.hardware("h100")
+    ridge = hardware.sustained_operations_per_s / 2 / hardware.dram_bandwidth_bytes_per_s
+    assert result.metrics["ridge_macs_per_byte"] == pytest.approx(ridge)
+    elements = 2048 * 1000 + 2048 + 1000
+    assert layers.loc["fc3", "MACs a byte"] == pytest.approx(2048 * 1000 / (2 * elements))
+    assert layers.loc["fc3", "bound by"] == "memory"
+    assert (layers["bound by"] == "memory").to_list() == (layers["MACs a byte"] < ridge).to_list()
+    assert result.plot().svg.startswith("<svg")

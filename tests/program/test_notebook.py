@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,10 +15,18 @@ import pytest
 
 import hypar_exp as hx
 from hypar_exp.errors import UserError
+from hypar_exp.experiments.run_result import RunResult, WorkloadResult
 from tests.conftest import ROOT, NewStore
 
 PAGE = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
 VGG_E = "network=vgg_e strategy=hypar tracking=none"
+
+
+def step(overrides: str | list[str], config_dir: Path | None = None) -> RunResult:
+    """A run that plans and simulates a step."""
+    result = hx.run(overrides, config_dir=config_dir)
+    assert isinstance(result, RunResult)
+    return result
 
 
 @pytest.fixture
@@ -48,7 +57,7 @@ def test_the_page_runs_from_its_first_line_to_its_last(
 
 
 def test_a_result_in_a_notebook() -> None:
-    result = hx.run(VGG_E)
+    result = step(VGG_E)
     assert result.run_id is None
     page = result._repr_html_()
     ElementTree.fromstring(f"<p>{page.replace('&emsp;', ' ')}</p>")  # well formed
@@ -65,8 +74,23 @@ def test_a_result_in_a_notebook() -> None:
     assert len(repr(result.plot())) < 80
 
 
+def test_a_workload_in_a_notebook() -> None:
+    result = hx.run("workload=pipelined_backprop tracking=none")
+    assert isinstance(result, WorkloadResult)
+    first = result.findings.tables[0]
+    assert result.to_frame().shape == (len(first.rows), len(first.columns))
+    assert list(result.to_frame(first.name).columns) == list(first.columns)
+    assert result.metrics == dict(result.findings.metrics)
+    page = result._repr_html_()
+    ElementTree.fromstring(f"<p>{page.replace('&emsp;', ' ')}</p>")
+    assert result.findings.words[0] in unescape(page)
+    assert len(repr(result)) < 300
+    with pytest.raises(UserError, match="there is no table 'x'"):
+        result.to_frame("x")
+
+
 def test_a_result_without_a_baseline() -> None:
-    result = hx.run(["network=lenet_c", "baseline=null", "tracking=none", "array.levels=0"])
+    result = step(["network=lenet_c", "baseline=null", "tracking=none", "array.levels=0"])
     assert " of dp" not in repr(result)
     assert "speedup" not in result.metrics
     assert result.to_frame()["communication_bytes"].sum() == 0
@@ -91,7 +115,7 @@ def test_what_is_not_understood_is_one_sentence(overrides: str, sentence: str) -
 def test_a_strategy_of_one_s_own(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "strategy").mkdir()
     (here / "strategy" / "mine.yaml").write_text("_target_: hypar_exp.planning.Fixed\nname: mine\ndefault: mp\n")
-    assert hx.run("network=lenet_c strategy=mine tracking=none", config_dir=here).plan.choices.min() == 1
+    assert step("network=lenet_c strategy=mine tracking=none", config_dir=here).plan.choices.min() == 1
 
 
 def test_an_application_of_hydra_may_call_it() -> None:
