@@ -34,6 +34,7 @@ from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interco
 from hypar_exp.simulation.halving import Pipeline
 from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Setting, Step, Workload
+from hypar_exp.systems.convergence import Convergence
 from hypar_exp.tracking.store import Recorder
 
 TARGETS = {
@@ -55,6 +56,7 @@ PARTS = {
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
     "workload": ("name",),
+    "convergence": ("steps", "words"),
     "tracking": ("check", "record"),
 }
 """What the object of each group has at least; a user's own as well."""
@@ -80,6 +82,8 @@ class RunConfig:
     accounting: dict[str, Any] = MISSING
     workload: dict[str, Any] = field(default_factory=lambda: {"_target_": STEP})
     """What is run; records of before there was a choice have none."""
+    convergence: Any = None
+    """How many epochs a training takes, which makes its time and energy of a step's; None where nobody asks."""
     tracking: dict[str, Any] = MISSING
     batch_size: int = 256
     """Samples a training step."""
@@ -121,6 +125,7 @@ class Job:
     workload: Step | Workload = field(default_factory=Step)
     overlap_gradients: bool = False
     """Whether weight gradients are exchanged while earlier layers still go backward."""
+    convergence: Convergence | None = None
     must_fit: bool = False
     """Whether a plan that does not fit in memory is none."""
     page: bool = False
@@ -211,6 +216,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         workload=cast("Step | Workload", builder.group("workload")),
         overlap_gradients=_chosen(config, "overlap", OVERLAPS) == "gradients",
         must_fit=_chosen(config, "memory", MEMORY) == "enforce",
+        convergence=None if not config.get("convergence") else cast(Convergence, builder.group("convergence")),
         page=bool(config.get("page", False)),
         notes=(*network.notes, *_fractions_of_samples(config["batch_size"], 2**array.levels)),
     )

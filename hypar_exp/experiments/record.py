@@ -25,6 +25,7 @@ from hypar_exp.experiments.run_record import (
     run_name,
     source,
     tags_of,
+    training_metrics_of,
 )
 from hypar_exp.networks import network_yaml
 from hypar_exp.planning import COMMUNICATION, DoesNotFitError
@@ -101,6 +102,8 @@ def record_of(
         metrics = metrics_of(result.report)
         if result.baseline is not None and result.comparison is not None:
             metrics += baseline_metrics_of(result.comparison, result.baseline)
+        if job.convergence is not None:
+            metrics += training_metrics_of(job.convergence, result.report, job.batch_size)
         if result.gap is not None and result.optimum is not None:
             metrics += gap_metrics_of(result.gap, result.optimum)
         if result.exploration is not None:

@@ -96,6 +96,8 @@ def _show(job: Job, result: Result | Findings) -> None:
     console.show_report(step_of(job), job.strategy.name, result.report, against(job, result), capacity)
     if result.report.pipeline is not None:
         console.show_timeline(result.report.pipeline.timeline)
+    if job.convergence is not None:
+        console.show_training(job.convergence, result.report, job.batch_size)
     if result.gap is not None:
         console.show_gap(result.gap, job.objective.name)
     if result.exploration is not None:

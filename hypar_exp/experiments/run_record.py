@@ -19,6 +19,7 @@ from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.planning import DoesNotFitError, Exploration, OptimalityGap
 from hypar_exp.simulation import Comparison, PipelineReport, StepReport
 from hypar_exp.systems import Findings, Step
+from hypar_exp.systems.convergence import Convergence
 from hypar_exp.tracking.process import PROCESS_TAG, this_process
 from hypar_exp.tracking.store import Metric
 
@@ -55,7 +56,8 @@ def what_decides(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     used = _used(config.get(WORKLOAD), config.get("trust", ANY))
     if used is None:
-        return {key: value for key, value in config.items() if key != WORKLOAD}
+        unset = {WORKLOAD} if config.get("convergence") else {WORKLOAD, "convergence"}
+        return {key: value for key, value in config.items() if key not in unset}
     kept = (*used, WORKLOAD, "tracking")
     return {key: value for key, value in config.items() if key in kept}
 
@@ -70,6 +72,16 @@ def _used(workload: Any, trust: Any) -> Sequence[str] | None:
         return None
     uses: Sequence[str] | None = None if made is Step else getattr(made, "uses", None)
     return uses
+
+
+def training_metrics_of(convergence: Convergence, report: StepReport, batch_size: int) -> list[Metric]:
+    """What a training to an accuracy takes, where a step takes what `report` says."""
+    steps = convergence.steps(batch_size)
+    return [
+        Metric("time_to_accuracy_s", steps * report.step_time_s),
+        Metric("energy_to_accuracy_j", steps * report.step_energy_j),
+        Metric("epochs_to_accuracy", convergence.epochs),
+    ]
 
 
 def findings_metrics_of(findings: Findings) -> list[Metric]:

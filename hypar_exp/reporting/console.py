@@ -28,6 +28,7 @@ from hypar_exp.reporting.plan_runs import run_lines
 from hypar_exp.reporting.report_rows import report_rows
 from hypar_exp.simulation import Comparison, StepReport
 from hypar_exp.simulation.timeline import Timeline
+from hypar_exp.systems.convergence import Convergence
 from hypar_exp.text_files import printable
 from hypar_exp.units import percent, percent_at_most, quantity, significant
 
@@ -154,6 +155,13 @@ def show_timeline(step: Timeline) -> None:
     out.print()
     for line in [*timeline_lines(step, out.width), *timeline_words(step)]:
         out.print(line, highlight=False, markup=False)
+
+
+def show_training(convergence: Convergence, report: StepReport, batch_size: int) -> None:
+    """Print what a training to an accuracy takes."""
+    steps = convergence.steps(batch_size)
+    seconds, joules = steps * report.step_time_s, steps * report.step_energy_j
+    console().print(f"Training: {convergence.words} take {quantity(seconds, 's')} and {quantity(joules, 'J')}.")
 
 
 def show_gap(gap: OptimalityGap, objective: str) -> None:
