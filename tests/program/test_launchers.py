@@ -106,6 +106,26 @@ def test_slurm_runs_a_sweep_and_an_interrupted_one_leaves_nothing_in_the_queue(
     assert {run.parent for run in children(tmp_path)} == {parent.run_id}
 
 
+def test_what_slurm_still_runs_of_a_killed_sweep_is_not_run_again(
+    slurm: dict[str, str], command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    environment = slurm | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    arguments = (
+        "-m", "strategy=dp", "strategy._target_=slow.Slow", "++strategy.seconds=3", "baseline=null",
+        "network=lenet_c", "array.levels=1,2,3", "hydra/launcher=submitit_slurm", "hydra.launcher.cpus_per_task=1",
+    )  # fmt: skip
+    with start(tmp_path, *arguments, **environment) as sweep:
+        wait_until(lambda: started(tmp_path) >= 1, seconds=120)
+        sweep.kill()  # the head alone; what waits in the queue goes on as well
+        sweep.wait()
+    printed = command(*arguments, "resume=true", timeout=300, **environment).stdout
+    assert "jobs of it are still at work; waiting for them" in printed
+    assert "All 3 runs are finished already" in printed
+    assert started(tmp_path) == 3
+    finished_once(tmp_path, 3)
+
+
 def test_a_local_ray_cluster_runs_a_sweep(tmp_path: Path) -> None:
     python = _ray_environment()
     arguments = ("-m", "network=sfc,lenet_c", "strategy=dp,hypar", "hydra/launcher=ray")
