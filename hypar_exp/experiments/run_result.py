@@ -20,6 +20,7 @@ from hypar_exp.reporting.findings import MOST_ROWS, cell_words
 from hypar_exp.reporting.line_picture import lines_svg
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.report_rows import report_rows
+from hypar_exp.reporting.timeline_picture import timeline_svg
 from hypar_exp.simulation import StepReport
 from hypar_exp.systems import Findings
 from hypar_exp.units import quantity
@@ -112,6 +113,16 @@ class RunResult:
     def plot_plan(self) -> Picture:
         """The plan as a grid of dots."""
         return Picture(plan_svg(self.plan, self.job.network.layer_names, title_of(self.job)))
+
+    def plot_timeline(self) -> Picture:
+        """When each stage of a pipeline computes, exchanges and waits.
+
+        Raises:
+            UserError: the step has no timeline.
+        """
+        if self.report.pipeline is None:
+            raise UserError("the step has no timeline; choose pipeline=balanced, or overlap=gradients")
+        return Picture(timeline_svg(self.report.pipeline.timeline, title_of(self.job)))
 
     def __repr__(self) -> str:
         report = self.report

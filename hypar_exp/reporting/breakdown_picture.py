@@ -110,14 +110,17 @@ def _levels(report: StepReport, top: float, width: float) -> list[str]:
     """A bar for the computation and one for the communication at each level, with their numbers."""
     times = report.communication_time_s_by_level.tolist()
     amounts = report.communication_bytes_by_level.tolist()
-    rows = [("compute", ARITHMETIC, report.compute_time_s, _seconds(report.compute_time_s))]
+    compute_s = float(report.compute_time_s_by_layer.sum())
+    rows = [("compute", ARITHMETIC, compute_s, _seconds(compute_s))]
     for name, colour, seconds, amount in zip(
         level_names(len(times)), level_colours(len(times)), times, amounts, strict=True
     ):
         rows.append((name, colour, seconds, f"{_seconds(seconds)}, {quantity(amount, 'B')}"))
     longest = max(seconds for _, _, seconds, _ in rows)
     room = width - LEFT - RIGHT - 22 * CHARACTER
-    parts = [f'<text x="16" y="{top:.0f}" font-weight="bold">by hierarchy level</text>']
+    together = f" (at the same time in part: the step takes {_seconds(report.step_time_s)})"
+    heading = f"by hierarchy level{'' if report.pipeline is None else together}"
+    parts = [f'<text x="16" y="{top:.0f}" font-weight="bold">{heading}</text>']
     for at, (name, colour, seconds, words) in enumerate(rows):
         y, long = top + 10 + LINE * at, room * seconds / longest
         parts.append(f'<text x="{LEFT - 6}" y="{y + 12:.0f}" text-anchor="end" font-size="11">{name}</text>')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import itertools
 import json
 import re
@@ -19,6 +20,8 @@ import hypar_exp as hx
 from hypar_exp import planning, simulation
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.run_result import RunResult, WorkloadResult
+from hypar_exp.simulation.stage_times import StageTimes
+from hypar_exp.simulation.timeline import timeline
 from tests import conf
 from tests.conftest import ROOT, NewStore
 from tests.forked import Program, forked_program
@@ -183,3 +186,36 @@ def test_the_workload_finds_the_layers_that_memory_bounds(example: Path) -> None
     assert layers.loc["fc3", "bound by"] == "memory"
     assert (layers["bound by"] == "memory").to_list() == (layers["MACs a byte"] < ridge).to_list()
     assert result.plot().svg.startswith("<svg")
+
+
+@of("schedule")
+def test_the_serial_schedule_takes_every_micro_batch_from_end_to_end(example: Path) -> None:
+    serial = importlib.import_module("serial").Serial()
+    times = StageTimes(
+        forward_s=np.array([1.0, 2.0, 3.0]), input_gradient_s=np.array([2.0, 3.0, 4.0]),
+        weight_gradient_s=np.array([1.0, 1.0, 2.0]), forward_boundary_s=np.array([0.5, 0.25]),
+        backward_boundary_s=np.array([0.5, 0.25]),
+    )  # fmt: skip
+    assert timeline(serial, 3, 5, times).step_time_s == pytest.approx(5 * (6 + 9 + 4 + 1.5))
+    report = step("network=alexnet schedule=serial pipeline=balanced tracking=none", example / "conf").report
+    assert report.pipeline is not None
+    assert (
+        report.step_time_s > step("network=alexnet schedule=gpipe pipeline=balanced tracking=none").report.step_time_s
+    )
+
+
+@of("pipeline")
+def test_the_pipeline_is_cut_where_it_is_told(example: Path) -> None:
+    told = "network=alexnet pipeline=cut_after tracking=none"
+    layers = step(f"{told} pipeline.layer=conv5", example / "conf").to_frame()
+    assert list(layers["split_H1"]) == ["first"] * 5 + ["second"] * 3
+    cut_by_us = step("network=alexnet pipeline=balanced tracking=none").to_frame()["split_H1"]
+    last = cut_by_us[cut_by_us == "first"].index[-1]
+    ours = step(f"{told} pipeline.layer={last}", example / "conf")
+    assert ours.report.step_time_s == pytest.approx(
+        step("network=alexnet pipeline=balanced tracking=none").report.step_time_s
+    )
+    with pytest.raises(
+        UserError, match=r"pipeline\.layer must be a layer before the last \(got 'conv6'\); did you mean"
+    ):
+        hx.run(f"{told} pipeline.layer=conv6", config_dir=example / "conf")

@@ -74,6 +74,15 @@ def test_a_result_in_a_notebook() -> None:
     assert len(repr(result.plot())) < 80
 
 
+def test_a_pipeline_in_a_notebook() -> None:
+    result = step("network=alexnet pipeline=balanced tracking=none")
+    assert "the step takes" in result.plot().svg
+    ElementTree.fromstring(result.plot_timeline().svg)
+    assert set(result.to_frame()["split_H1"]) == {"first", "second"}
+    with pytest.raises(UserError, match="the step has no timeline; choose pipeline=balanced"):
+        step(VGG_E).plot_timeline()
+
+
 def test_a_workload_in_a_notebook() -> None:
     result = hx.run("workload=pipelined_backprop tracking=none")
     assert isinstance(result, WorkloadResult)
