@@ -18,9 +18,8 @@ class Serial:
 
     def orders(self, devices: int, micro_batches: int) -> list[Order]:
         """On each device forward and backward of a micro-batch, then of the next."""
+        parts = range(micro_batches)
         return [
-            in_sequence(
-                *(run(kind, device, part) for part in range(micro_batches) for kind in (Kind.FORWARD, Kind.BACKWARD))
-            )
+            in_sequence(*(run(kind, device, part) for part in parts for kind in (Kind.FORWARD, Kind.BACKWARD)))
             for device in range(devices)
         ]
