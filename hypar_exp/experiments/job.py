@@ -135,7 +135,16 @@ class Job:
     @property
     def setting(self) -> Setting:
         """What a workload may use."""
-        return Setting(self.network, self.array, self.interconnect, self.hardware, self.accounting, self.batch_size)
+        return Setting(
+            self.network,
+            self.array,
+            self.interconnect,
+            self.hardware,
+            self.accounting,
+            self.batch_size,
+            self.schedule,
+            self.overlap_gradients,
+        )
 
 
 def register() -> None:

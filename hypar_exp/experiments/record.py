@@ -37,7 +37,8 @@ from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
 from hypar_exp.reporting.report_rows import headline_markdown, report_rows
 from hypar_exp.reporting.yaml_text import to_yaml
-from hypar_exp.simulation import PipelineReport, StepReport
+from hypar_exp.simulation import StepReport
+from hypar_exp.simulation.timeline import Timeline
 from hypar_exp.systems import Findings
 from hypar_exp.tracking.secrets import plain_without_passwords
 from hypar_exp.tracking.store import RunRecord, RunStatus, now_ms
@@ -96,6 +97,8 @@ def record_of(
     if isinstance(result, Findings):
         metrics = findings_metrics_of(result)
         artifacts |= findings_artifacts(result)
+        if result.timeline is not None:
+            artifacts |= _timeline_artifacts(result.timeline, result.title)
         description = findings_markdown(result)
     elif job is not None and result is not None:
         tags["hops"] = " ".join(f"{count:.6g}" for count in dict.fromkeys(hops_of(job))) or "none"
@@ -143,7 +146,7 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
         "layers.csv": layer_csv(job.network, result.report),
     }
     if result.report.pipeline is not None:
-        artifacts |= _timeline_artifacts(job, result.report.pipeline)
+        artifacts |= _timeline_artifacts(result.report.pipeline.timeline, title_of(job))
     if job.page:
         from hypar_exp.experiments.page import page_of
 
@@ -157,12 +160,11 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
     return artifacts
 
 
-def _timeline_artifacts(job: Job, pipeline: PipelineReport) -> dict[str, str]:
+def _timeline_artifacts(step: Timeline, title: str) -> dict[str, str]:
     from hypar_exp.reporting.timeline_picture import timeline_svg
     from hypar_exp.reporting.timeline_trace import timeline_json
 
-    step = pipeline.timeline
-    artifacts = {"timeline.svg": timeline_svg(step, title_of(job))}
+    artifacts = {"timeline.svg": timeline_svg(step, title)}
     if len(step.graph) <= MOST_TRACED:
         artifacts["timeline.json"] = timeline_json(step)
     return artifacts

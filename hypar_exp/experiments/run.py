@@ -90,6 +90,8 @@ def require_no_chdir(hydra_node: DictConfig) -> None:
 def _show(job: Job, result: Result | Findings) -> None:
     if isinstance(result, Findings):
         show_findings(result)
+        if result.timeline is not None:
+            console.show_timeline(result.timeline)
         return
     console.show_plan(job.network, result.plan, title_of(job))
     capacity = job.hardware.dram_capacity_bytes

@@ -168,4 +168,4 @@ def _batch_size(path: str, nodes: dict[str, _Node]) -> int:
         features = _FEATURES.match(node.description)
         if features and int(features[1]):
             return max(1, int(node.values[2]) // (FLOAT_BYTES * int(features[1])))
-    raise UserError(f"{path} does not tell how many samples were profiled; give them as network.batch=N")
+    raise UserError(f"{path} does not tell how many samples were profiled; give them as workload.profile_batch=N")

@@ -23,6 +23,7 @@ class Stage:
         splits: uint8[levels, layers], how the layers are split inside one replica of 2**levels accelerators.
         levels: the array's hierarchy levels at which they are split, counted from 0; () on a flat array.
         recompute: what of its activations is computed again.
+        machines: on a cluster, its accelerators in each machine, over all copies of the pipeline; () for the next free.
     """
 
     layers: tuple[int, ...]
@@ -31,6 +32,7 @@ class Stage:
     splits: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
     levels: tuple[int, ...] = ()
     recompute: Recompute = "none"
+    machines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from hypar_exp.networks import Network
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect
+from hypar_exp.simulation.operations import Schedule
+
+if TYPE_CHECKING:
+    from hypar_exp.simulation.timeline import Timeline
 
 Cell = str | float | None
 """None is an empty cell."""
@@ -50,6 +54,8 @@ class Findings:
     series: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """`stage/KEY` or `epoch/KEY` -> a value for each, counted from 1."""
     chart: Chart | None = None
+    timeline: Timeline | None = None
+    """Shown and kept as a picture and as trace events."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Setting:
     hardware: Hardware
     accounting: Accounting
     batch_size: int
+    schedule: Schedule
+    overlap_gradients: bool
 
 
 @runtime_checkable

@@ -55,7 +55,7 @@ def test_times_are_seconds_and_outputs_all_that_is_written(tmp_path: Path) -> No
         (f"a -- X -- {NODE}\n\ta -- b", "line 2: there is no node 'b'"),
         (f"a -- X -- {NODE}\nb -- X -- {NODE}\n\ta -- b\n\tb -- a", "its nodes read each other in a circle"),
         ("nonsense", "line 1: a line is 'NODE -- WHAT -- TIMES AND SIZES' or 'NODE -- NODE'"),
-        (f"a -- X -- {NODE}", "does not tell how many samples were profiled; give them as network.batch=N"),
+        (f"a -- X -- {NODE}", "does not tell how many samples were profiled; give them as workload.profile_batch=N"),
         ("", "is empty; it should be a profile"),
     ],
 )

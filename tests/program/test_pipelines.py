@@ -89,3 +89,38 @@ def test_what_cannot_be_is_one_sentence(command: Command, tmp_path: Path, argume
         not (tmp_path / "outputs" / "mlflow.db").exists()
         or not SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
     )
+
+
+def test_planners_are_swept_over_a_profile_on_a_cluster(command: Command, tmp_path: Path) -> None:
+    node = "forward_compute_time=10, backward_compute_time=20, activation_size=1000, parameter_size=2000"
+    lines = [f"n{at} -- Any(thing) -- {node}" for at in range(8)] + [f"\tn{at} -- n{at + 1}" for at in range(7)]
+    (tmp_path / "graph.txt").write_text("\n".join(lines), encoding="utf-8")
+    shown = command(
+        *("-m", "workload=cluster", "workload.profile=graph.txt", "workload.profile_batch=4", "batch_size=64"),
+        *("workload/planner=dapple,pipedream,balanced,gpipe", "workload.array.devices_per_machine=2"),
+        *("workload.micro_batches=16", "schedule=1f1b"),
+    ).stdout
+    assert "4 done, 0 failed" in shown
+    results = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results()
+    runs = [run for run in results.runs() if "bubble_fraction" in run.metrics]
+    assert len(runs) == 4
+    # 64 samples of 8 x 30 ms a batch of 4 are 3.84 s on one accelerator, and no less than 0.96 s on four
+    assert all(0.96 <= run.metrics["step_time_s"] <= 3.84 for run in runs)
+    assert results.artifact(runs[0], "stages.csv").startswith("stage,first,last,layers,accelerators,machines,forward_s")
+    assert results.artifact(runs[0], "timeline.svg").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["workload.profile=none.txt"], "none.txt"),
+        (["workload.micro_batches=0"], "micro_batches must be a whole number of at least 1"),
+        (["workload.array.machines=0"], "array.machines must be a whole number of at least 1"),
+        (["workload/planner=gpipe", "network=lenet_c"], "gpipe makes a stage for each of the 16 accelerators"),
+        (["strategy=hypar"], "workload=cluster does not use strategy"),
+    ],
+)
+def test_what_no_cluster_can_do(command: Command, arguments: list[str], sentence: str) -> None:
+    ended = command("workload=cluster", *arguments, expect=2)
+    assert sentence in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1

@@ -12,6 +12,7 @@ from hypar_exp.experiments.job import build_object, register
 from hypar_exp.networks import Network, build, load
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.simulation import HTree, SharedLink
+from hypar_exp.simulation.schedules import GPipe
 from hypar_exp.systems import Setting, Workload
 from tests.conf import accounting, hardware
 
@@ -25,7 +26,7 @@ def setting(*widths: int, network: str | None = None) -> Setting:
     else:
         made = load(network)
     slow = hardware(processing_elements=1, operations_per_s_per_pe=1.0, utilisation=1.0, element_bytes=4)
-    return Setting(made, HTree("htree", 4), SharedLink("shared"), slow, accounting(), 256)
+    return Setting(made, HTree("htree", 4), SharedLink("shared"), slow, accounting(), 256, GPipe(), False)
 
 
 @cache

@@ -54,6 +54,12 @@ class Cuts:
         sums: NDArray[np.float64] = self.inside @ values
         return sums
 
+    def between(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[cuts, cuts]: the sum of a unit's `values` between two cuts; infinity where there is no stage."""
+        totals = self.totals(values)
+        ranges: NDArray[np.float64] = totals - totals[:, None] + self.reach
+        return ranges
+
     def crossing(self, values: NDArray[np.float64], edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
         """float64[cuts]: the sum of `values` over the units that a unit behind the cut reads, each once."""
         units = self.inside.shape[1]

@@ -91,7 +91,10 @@ class Dapple:
         best = min(plans[:RESCORED], key=PlacedPlan.exact_length_s) if self.score == "exact" else plans[0]
         devices = [sum(stage.devices) // best.copies for stage in best.stages]
         units = [problem.costs.cuts.units_between(stage.start, stage.end) for stage in best.stages]
-        stages = (Stage(layers, count, count) for layers, count in zip(units, devices, strict=True))
+        stages = (
+            Stage(layers, count, count, machines=placed.devices)
+            for layers, count, placed in zip(units, devices, best.stages, strict=True)
+        )
         return StagePlan(tuple(stages), best.micro_batches, best.copies)
 
     def search(self, problem: PipelineProblem) -> list[PlacedPlan]:

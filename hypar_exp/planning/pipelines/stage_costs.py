@@ -77,6 +77,4 @@ class ProfileCosts:
         return self._between(self.profile.output_bytes * (samples / self.profile.batch_size))
 
     def _between(self, values: NDArray[np.float64]) -> Ranges:
-        totals = self.cuts.totals(values)
-        ranges: Ranges = totals - totals[:, None] + self.cuts.reach
-        return ranges
+        return self.cuts.between(values)
