@@ -121,6 +121,8 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
         _require_without_stages("page", plan)
     if job.gap:
         _require_without_stages("gap", plan)
+    if job.accounting.halves_contested_layers:
+        _require_the_papers_step(job, plan)
     report = simulated(plan)
     notes += _notes_of_shares(job, plan, call)
     if job.must_fit and not report.fits_in_memory:
@@ -136,9 +138,34 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
     return Result(plan, report, baseline, exploration, gap, optimum, (*notes, *warned))
 
 
+def _require_the_papers_step(job: Job, plan: Plan) -> None:
+    """Refuse what does not know an accounting that charges a layer by what the planner would choose.
+
+    Raises:
+        UserError: a page, a gap, a pipeline or an overlap.
+    """
+    others = {
+        "page=true": job.page,
+        "gap=true": job.gap,
+        f"pipeline={job.pipeline.name}": _is_pipelined(plan),
+        "overlap=gradients": job.overlap_gradients,
+    }
+    for knob, is_on in others.items():
+        if is_on:
+            raise UserError(
+                f"accounting={job.accounting.name} charges a layer by what the planner would choose, which {knob} does "
+                "not know; leave it out or choose accounting=as_evaluated"
+            )
+
+
+def _is_pipelined(plan: Plan) -> bool:
+    """Whether a step under a plan is more than the sum of its parts."""
+    return plan.has_stages or plan.micro_batches > 1 or plan.recompute != "none"
+
+
 def _step(model: CostModel, plan: Plan, schedule: Schedule, overlap_gradients: bool) -> StepReport:
     """One step under a plan: the sum of its parts, or a timeline where something goes on at the same time."""
-    if plan.has_stages or plan.micro_batches > 1 or plan.recompute != "none":
+    if _is_pipelined(plan):
         from hypar_exp.simulation.pipelined import pipelined_report
 
         return pipelined_report(model, plan, schedule, overlap_gradients=overlap_gradients)

@@ -208,7 +208,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
     require_whole("", "batch_size", config["batch_size"], least=1)
     baseline = None if config["baseline"] is None else builder.baseline(config["baseline"])
     network, array = cast(Network, builder.group("network")), cast(AcceleratorArray, builder.group("array"))
-    job = Job(
+    return Job(
         network=network,
         strategy=cast(Strategy, builder.group("strategy")),
         baseline=cast("Strategy | None", baseline),
@@ -229,12 +229,6 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         page=bool(config.get("page", False)),
         notes=(*network.notes, *_fractions_of_samples(config["batch_size"], 2**array.levels)),
     )
-    if job.accounting.halves_contested_layers and (job.page or job.gap):
-        raise UserError(
-            f"accounting={job.accounting.name} charges a layer by what the planner would choose, which "
-            f"{'page' if job.page else 'gap'}=true does not know; leave it out or choose accounting=as_evaluated"
-        )
-    return job
 
 
 def _fractions_of_samples(batch_size: int, accelerators: int) -> list[str]:

@@ -76,7 +76,11 @@ CASES = [
     ),
     Case(f"{WHOLE} strategy=dp strategy.default=op", r"(accounting=accpar) prices dp, mp and op", add(r"\1")),
     Case(f"{WHOLE} accounting=as_printed gap=true", r"choose (accounting=as_evaluated)$", add(r"\1")),
-    Case(f"{WHOLE} accounting=as_printed page=true", r"leave it out or", without(3)),
+    Case(f"{WHOLE} accounting=as_printed page=true", r"page=true does not know; leave it out or", without(3)),
+    Case(
+        f"{WHOLE} accounting=as_printed pipeline=balanced", r"pipeline=\w+ does not know; leave it out or", without(3)
+    ),
+    Case(f"{WHOLE} accounting=as_printed overlap=gradients", r"choose (accounting=as_evaluated)$", add(r"\1")),
     Case(f"{WHOLE} array=hetero interconnect=ring", r"(interconnect=shared) without latency is there", add(r"\1")),
     Case(f"{WHOLE} array=hetero strategy=optimal objective=time", r"(objective=communication) is there", add(r"\1")),
     Case(f"{WHOLE} hydra.job.chdir=true", r"hydra.job.chdir must be (false)", add(r"hydra.job.chdir=\1")),
