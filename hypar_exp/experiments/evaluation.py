@@ -117,8 +117,6 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
 
     plan = job.pipeline.plan(model, plan_stage)
     exploration = found[0].exploration if len(found) == 1 else None
-    if job.page:
-        _require_without_stages("page", plan)
     if job.gap:
         _require_without_stages("gap", plan)
     if job.accounting.halves_contested_layers:

@@ -7,16 +7,39 @@ import numpy as np
 from hypar_exp.experiments.evaluation import Result, cost_model
 from hypar_exp.experiments.job import Job
 from hypar_exp.planning import HyPar, Plan, PlanningProblem, Split
+from hypar_exp.reporting.breakdown_picture import breakdown_svg
 from hypar_exp.reporting.console import comparison_words
 from hypar_exp.reporting.page.costs import page_costs
 from hypar_exp.reporting.page.run_page import run_page
+from hypar_exp.reporting.page.timeline_page import timeline_page
+from hypar_exp.reporting.plan_picture import plan_svg
+from hypar_exp.reporting.report_rows import Rows
+from hypar_exp.reporting.timeline_chart import timeline_words
+from hypar_exp.reporting.timeline_picture import timeline_svg
 
 
-def page_of(job: Job, result: Result, title: str) -> str:
-    """The page, to compare with HyPar's plan and with data parallelism."""
+def page_of(job: Job, result: Result, title: str, rows: Rows) -> str:
+    """The page, to compare with HyPar's plan and with data parallelism; of a step with a timeline, with that.
+
+    Args:
+        job: of the run.
+        result: of the run.
+        title: what was planned.
+        rows: the step's numbers.
+    """
     words = []
     if result.comparison is not None and job.baseline is not None:
         words.append(f"{job.strategy.name} has {comparison_words(result.comparison, job.baseline.name)}.")
+    pipeline, names = result.report.pipeline, job.network.layer_names
+    if pipeline is not None:
+        return timeline_page(
+            title,
+            [*words, *(f"{line}." for line in timeline_words(pipeline.timeline))],
+            rows,
+            plan_svg=plan_svg(result.plan, names, "Plan"),
+            timeline_svg=timeline_svg(pipeline.timeline, "Timeline"),
+            breakdown_svg=breakdown_svg(result.report, names, "By layer"),
+        )
     model = job.accounting.communication
     return run_page(
         title,

@@ -35,7 +35,7 @@ from hypar_exp.reporting.exploration import exploration_artifacts
 from hypar_exp.reporting.findings import findings_artifacts, findings_markdown
 from hypar_exp.reporting.layer_table import layer_csv
 from hypar_exp.reporting.plan_picture import plan_svg
-from hypar_exp.reporting.report_rows import headline_markdown, report_rows
+from hypar_exp.reporting.report_rows import Rows, headline_markdown, report_rows
 from hypar_exp.reporting.yaml_text import to_yaml
 from hypar_exp.simulation import StepReport
 from hypar_exp.simulation.timeline import Timeline
@@ -150,7 +150,7 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
     if job.page:
         from hypar_exp.experiments.page import page_of
 
-        artifacts["page.html"] = page_of(job, result, title_of(job))
+        artifacts["page.html"] = page_of(job, result, title_of(job), numbers_of(job, result))
     if result.gap is not None:
         artifacts["optimal_plan.csv"] = result.gap.optimal.csv(names)
     if result.exploration is not None:
@@ -175,8 +175,7 @@ def _description(job: Job, result: Result) -> str:
     first = title_of(job)
     if result.comparison is not None and job.baseline is not None:
         first += f". {console.comparison_words(result.comparison, job.baseline.name)}"
-    rows = report_rows(step_of(job), job.strategy.name, result.report, against(job, result))
-    lines = [first, headline_markdown(rows)]
+    lines = [first, headline_markdown(numbers_of(job, result))]
     if result.gap is not None:
         lines.append(f"Optimality gap: {console.gap_words(result.gap, job.objective.name)}.")
     plan = "\n".join(result.plan.rows())
@@ -187,6 +186,11 @@ def _description(job: Job, result: Result) -> str:
 def against(job: Job, result: Result) -> tuple[str, StepReport] | None:
     """The name and the numbers of what a run is compared with; None where it is with nothing."""
     return None if result.baseline is None or job.baseline is None else (job.baseline.name, result.baseline)
+
+
+def numbers_of(job: Job, result: Result) -> Rows:
+    """A run's numbers beside the baseline's, as people read them."""
+    return report_rows(step_of(job), job.strategy.name, result.report, against(job, result))
 
 
 def title_of(job: Job) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.experiments.evaluation import Result
 from hypar_exp.experiments.job import Job
-from hypar_exp.experiments.record import against, step_of, title_of
+from hypar_exp.experiments.record import numbers_of, title_of
 from hypar_exp.experiments.run_record import baseline_metrics_of, metrics_of
 from hypar_exp.planning import ENTRIES, Plan, level_names
 from hypar_exp.reporting.breakdown_picture import breakdown_svg
@@ -19,7 +19,6 @@ from hypar_exp.reporting.console import comparison_words
 from hypar_exp.reporting.findings import MOST_ROWS, cell_words
 from hypar_exp.reporting.line_picture import lines_svg
 from hypar_exp.reporting.plan_picture import plan_svg
-from hypar_exp.reporting.report_rows import report_rows
 from hypar_exp.reporting.timeline_picture import timeline_svg
 from hypar_exp.simulation import StepReport
 from hypar_exp.systems import Findings
@@ -136,9 +135,8 @@ class RunResult:
         return f"; {comparison_words(self.result.comparison, self.job.baseline.name)}"
 
     def _repr_html_(self) -> str:
-        rows = report_rows(step_of(self.job), self.job.strategy.name, self.report, against(self.job, self.result))
         notes = "".join(f"<p>Note: {escape(note)}.</p>" for note in self.result.notes)
-        return f"{self.plot_plan().svg}{_html_table(rows)}{notes}"
+        return f"{self.plot_plan().svg}{_html_table(numbers_of(self.job, self.result))}{notes}"
 
 
 @dataclass(frozen=True, repr=False)

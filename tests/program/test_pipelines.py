@@ -70,7 +70,6 @@ def test_overlap_hides_communication(command: Command) -> None:
         (["pipeline=uniform", "schedule=interleaved"], "has 2 stages on each device"),
         (["pipeline=uniform", "schedule=chimera", "pipeline.micro_batches=3"], "schedule chimera takes an even number"),
         (["pipeline=uniform", "gap=true"], "gap=true looks at plans without stages"),
-        (["pipeline=uniform", "page=true"], "page=true looks at plans without stages"),
         (["pipeline=file"], "pipeline.path is not set"),
         (["overlap=all"], "overlap must be none or gradients (got 'all')"),
         (["memory=maybe"], "memory must be report or enforce (got 'maybe')"),

@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hypar_exp as hx
 from hypar_exp import networks, planning, simulation
+from hypar_exp.experiments.page import page_of
+from hypar_exp.experiments.record import numbers_of
+from hypar_exp.experiments.run_result import RunResult
 from hypar_exp.reporting.page.costs import page_costs
 from hypar_exp.reporting.page.run_page import run_page
 from hypar_exp.reporting.page.sweep_page import sweep_page
 from hypar_exp.reporting.sweep_table import Row
+from hypar_exp.units import quantity
 from tests.browser import browser_page
 
 MOST_BYTES = 300_000
@@ -89,3 +94,28 @@ def test_a_sweep_can_be_sorted_filtered_and_drawn(tmp_path: Path) -> None:
         page.fill("#filter", "hypar b")
         assert column(3) == ["20 s"]
         assert page.locator("#picture .point").count() == 1
+
+
+def test_the_page_of_a_pipeline_has_its_timeline() -> None:
+    chosen = "network=vgg_e pipeline=balanced pipeline.stages=4 pipeline.micro_batches=16 tracking=none"
+    result = hx.run(chosen)
+    assert isinstance(result, RunResult)
+    html = page_of(result.job, result.result, "title", numbers_of(result.job, result.result))
+    assert len(html.encode()) < MOST_BYTES
+    assert html.count("<svg") == 3
+    assert "device 3</text>" in html
+    assert f"<td>{quantity(result.report.step_time_s, 's')}</td>" in html
+    assert "4 devices, 16 micro-batches" in html
+
+
+@pytest.mark.slow
+def test_a_timeline_is_zoomed_into(tmp_path: Path) -> None:
+    result = hx.run("network=alexnet overlap=gradients tracking=none")
+    assert isinstance(result, RunResult)
+    html = page_of(result.job, result.result, "title", numbers_of(result.job, result.result))
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    with browser_page() as page:
+        page.goto(f"file://{tmp_path / 'page.html'}")
+        width = page.locator("#timeline svg").bounding_box()["width"]
+        page.locator("#zoom").fill("2")
+        assert page.locator("#timeline svg").bounding_box()["width"] == pytest.approx(4 * width, rel=0.01)
