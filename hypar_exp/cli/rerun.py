@@ -18,6 +18,8 @@ from hypar_exp.paths import CONF_DIR
 from hypar_exp.tracking.store import Store
 
 FOLDER = Path("outputs/hydra/rerun")
+PRESETS = ("case", "experiment")
+"""Groups that set keys of the whole configuration, which a record has already."""
 USAGE = "rerun needs the id of a recorded run, as in hypar-exp rerun RUN_ID batch_size=512"
 
 
@@ -37,6 +39,12 @@ def rerun_arguments(arguments: Sequence[str]) -> list[str]:
         raise UserError(USAGE)
     overrides = list(arguments)
     overrides.remove(run_id)
+    for override in overrides:
+        if override.lstrip("+").partition("=")[0] in PRESETS:
+            raise UserError(
+                f"{override} sets keys of a whole configuration, and rerun takes those of the record; change keys and "
+                "other groups, or give the preset without rerun"
+            )
     recorder = compose_recorder([override for override in overrides if override.lstrip("+").startswith("tracking")])
     if not isinstance(recorder, Store):
         raise UserError(f"tracking={recorder.name} keeps no runs to read; choose tracking=sqlite or tracking=server")
@@ -58,16 +66,21 @@ def rerun_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def _primary(recorded: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """The recorded values as a primary configuration; a group that is chosen anew is in its defaults instead.
+    """The recorded values as a primary configuration; a group that is chosen anew, or new, is in its defaults instead.
 
     It may be somebody else's, so it calls classes of this package alone until the user trusts others with `trust=`.
     """
     ours: dict[str, Any] = yaml.safe_load((CONF_DIR / "config.yaml").read_text(encoding="utf-8"))
     options = {
-        group: option for entry in ours["defaults"] if isinstance(entry, dict) for group, option in entry.items()
+        group: option
+        for entry in ours["defaults"]
+        if isinstance(entry, dict)
+        for group, option in entry.items()
+        if group not in PRESETS and not group.startswith("optional ")
     }
     chosen = {override.partition("=")[0] for override in overrides} | {"tracking"}
-    groups = {group: option for group, option in options.items() if group in chosen and group in recorded}
+    anew = chosen | (options.keys() - recorded.keys())  # some groups are younger than the record
+    groups = {group: option for group, option in options.items() if group in anew}
     values = {key: value for key, value in recorded.items() if key not in groups and key not in KNOBS_OF_THE_COMMAND}
     defaults = ["run", *({group: option} for group, option in groups.items()), "_self_"]
     return {"defaults": defaults, **values, "trust": PACKAGE, "hydra": ours["hydra"]}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+import yaml
 
 import hypar_exp
 from hypar_exp.tracking import SqliteRecorder
@@ -34,6 +35,7 @@ def test_a_recorded_run_is_made_again(command: Command, tmp_path: object, monkey
 def test_a_run_that_is_not_there(command: Command) -> None:
     assert "there is no run 123 in this store" in command("rerun", "123", expect=2).stderr
     assert "rerun needs the id of a recorded run" in command("rerun", expect=2).stderr
+    assert "experiment=fig06 sets keys of a whole" in command("rerun", "123", "experiment=fig06", expect=2).stderr
 
 
 def test_a_rerun_calls_no_class_of_another_package_until_it_is_trusted(command: Command, tmp_path: Path) -> None:
@@ -63,3 +65,14 @@ def test_a_rerun_is_swept_and_a_sweep_is_not_rerun(command: Command, tmp_path: P
     refused = command("rerun", parent.run_id, expect=2).stderr
     assert refused.startswith(f"hypar_exp: run {parent.run_id} is a sweep (batch_size), not one configuration; ")
     assert refused.count("\n") == 1
+
+
+def test_a_group_that_is_younger_than_the_record_is_what_it_is_by_default(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c")
+    (file,) = (tmp_path / "outputs" / "artifacts").rglob("config.yaml")
+    config = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump({key: value for key, value in config.items() if key not in ("pipeline", "overlap")}))
+    store = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db"))
+    command("rerun", store.results().runs()[0].run_id)
+    first, again = store.results().runs()
+    assert again.tags["config_hash"] == first.tags["config_hash"]
