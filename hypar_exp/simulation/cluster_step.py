@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +14,7 @@ from hypar_exp.errors import UserError
 from hypar_exp.planning.pipelines.links import ClusterLinks
 from hypar_exp.planning.pipelines.problem import PipelineProblem
 from hypar_exp.planning.stages import Stage, StagePlan
-from hypar_exp.simulation.operations import Schedule
+from hypar_exp.simulation.operations import Kind, Schedule
 from hypar_exp.simulation.stage_times import StageTimes
 from hypar_exp.simulation.timeline import Timeline, timeline
 
@@ -170,6 +171,35 @@ class ClusterStep:
             sum(2 * float(weights[ends[chunk]]) for chunk in chunks) for chunks in self.schedule.placement(self.devices)
         ]
         return np.array(held) + alive
+
+
+@dataclass(frozen=True)
+class ClusterTimeline:
+    """What plans take under a schedule, for planners that ask.
+
+    Attributes:
+        problem: what is planned, without its timeline.
+        schedule, overlap_gradients: as of `ClusterStep`.
+    """
+
+    problem: PipelineProblem
+    schedule: Schedule
+    overlap_gradients: bool = False
+
+    @property
+    def returning_share(self) -> float:
+        """Half of a backward pass where the schedule has the gradients of inputs apart, else all of it."""
+        kinds = {int(kind) for order in self.schedule.orders(2, 4) for kind in order[:, 0]}
+        return 0.5 if Kind.INPUT_GRADIENT in kinds else 1.0
+
+    def step_time_s(self, plan: StagePlan) -> float:
+        """Seconds of a step; infinity where an accelerator has too little memory, or the schedule cannot have it."""
+        step = ClusterStep(self.problem, plan, self.schedule, self.overlap_gradients)
+        try:
+            seconds = step.timeline.step_time_s
+        except UserError:
+            return math.inf
+        return seconds if step.memory_bytes.max() <= self.problem.cluster.memory_bytes else math.inf
 
 
 def _again(stage: Stage, forward_s: float) -> float:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.profile import load_profile
+from hypar_exp.planning.pipelines.optimal import Optimal, ProvenPlan
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
 from hypar_exp.planning.stages import Stage, StagePlan
-from hypar_exp.simulation.cluster_step import ClusterStep
+from hypar_exp.simulation.cluster_step import ClusterStep, ClusterTimeline
 from hypar_exp.simulation.network_costs import NetworkCosts
 from hypar_exp.simulation.schedules import GPipe
 from hypar_exp.systems.workload import Cell, Findings, Setting, Table
-from hypar_exp.units import percent, quantity, significant
+from hypar_exp.units import percent, percent_at_most, quantity, significant
 
+SAME = 1e-9
+"""Share by which two step times may differ and be the same."""
 COLUMNS = (
     *("stage", "first", "last", "layers", "accelerators", "machines"),
     *("forward_s", "backward_s", "send_s", "all_reduce_s", "busy", "memory_bytes"),
@@ -33,6 +36,7 @@ class ClusterPipeline:
         profile_batch: samples that were profiled at once; None where the profile tells.
         micro_batches: parts of a step's batch.
         linear: whether a graph is cut in the order of its layers alone.
+        gap: whether a run says how far its plan is from the best one.
 
     Raises:
         UserError: a count that cannot be.
@@ -44,6 +48,7 @@ class ClusterPipeline:
     profile_batch: int | None = None
     micro_batches: int = 8
     linear: bool = False
+    gap: bool = False
     name: str = "cluster"
     uses: ClassVar[tuple[str, ...]] = ("network", "hardware", "accounting", "schedule", "batch_size", "overlap")
 
@@ -51,7 +56,9 @@ class ClusterPipeline:
         """The plan on its timeline, beside data parallelism on all accelerators and one accelerator alone."""
         what, names, costs = self._costs(setting)
         problem = PipelineProblem(costs, self.array, setting.batch_size, self.micro_batches)
-        plan = self.planner.plan(problem)
+        timed = replace(problem, timeline=ClusterTimeline(problem, setting.schedule, setting.overlap_gradients))
+        proven = self._proven(timed, setting)
+        plan = proven.plan if isinstance(self.planner, Optimal) and proven is not None else self.planner.plan(timed)
         step = ClusterStep(problem, plan, setting.schedule, setting.overlap_gradients)
         timeline, seconds = step.timeline, step.timeline.step_time_s
         everywhere, alone = self._one_stage(problem, setting, self.array.devices), self._one_stage(problem, setting, 1)
@@ -67,6 +74,8 @@ class ClusterPipeline:
             f"The fullest accelerator holds {quantity(fullest, 'B')}"
             + ("" if fullest <= self.array.memory_bytes else f", and has {quantity(self.array.memory_bytes, 'B')}"),
         ]
+        if proven is not None:
+            words.append(_distance(seconds, proven))
         return Findings(
             title=f"{what} by {planner}: {len(names)} layers, {self.array.machines} machines of "
             f"{self.array.devices_per_machine} accelerators, batch {setting.batch_size} in {plan.micro_batches} parts",
@@ -85,6 +94,7 @@ class ClusterPipeline:
                 "micro_batches": float(plan.micro_batches),
                 "accelerators": float(sum(stage.devices for stage in plan.stages) * plan.replicas),
                 "baseline/step_time_s": everywhere,
+                **({} if proven is None else {"optimality_gap": max(seconds / proven.bound_s - 1, 0.0)}),
             },
             series={
                 "stage/busy_s": timeline.busy_s.tolist(),
@@ -105,11 +115,38 @@ class ClusterPipeline:
             raise UserError(f"{self.profile} has no times; a profile needs forward_compute_time of its nodes")
         return profile.name, profile.node_names, ProfileCosts.of(profile, linear=self.linear)
 
+    def _proven(self, problem: PipelineProblem, setting: Setting) -> ProvenPlan | None:
+        """The best plan with its proof, where it is asked for.
+
+        Raises:
+            UserError: the schedule has several stages on a device, or a stage on several.
+        """
+        if not (self.gap or isinstance(self.planner, Optimal)):
+            return None
+        if [list(chunks) for chunks in setting.schedule.placement(2)] != [[0], [1]]:
+            raise UserError(
+                "the best plan is proven for schedules with one stage on each device, as gpipe, 1f1b, zb_h1 and zb_h2"
+            )
+        planner = self.planner if isinstance(self.planner, Optimal) else Optimal()
+        return planner.prove(problem)
+
     def _one_stage(self, problem: PipelineProblem, setting: Setting, devices: int) -> float:
         """Seconds of a step in one stage whose accelerators share every micro-batch."""
         units = tuple(range(problem.costs.cuts.inside.shape[1]))
         plan = StagePlan((Stage(units, devices, devices),), self.micro_batches)
         return ClusterStep(problem, plan, GPipe(), setting.overlap_gradients).timeline.step_time_s
+
+
+def _distance(seconds: float, proven: ProvenPlan) -> str:
+    """How far a plan is from the best, in words."""
+    if seconds <= proven.bound_s * (1 + SAME):
+        return "No plan of stages, replicas and copies is faster under this schedule: that is proven"
+    best = f"The best plan found takes {quantity(proven.step_time_s, 's')}"
+    more = percent_at_most(seconds / proven.bound_s - 1)
+    if proven.excess <= SAME:
+        return f"{best}, which is proven to be the least: this one takes {more} more"
+    bound = quantity(proven.bound_s, "s")
+    return f"{best}, and none takes less than {bound}: this one is at most {more} above the least"
 
 
 def _rows(step: ClusterStep, names: tuple[str, ...]) -> list[list[Cell]]:

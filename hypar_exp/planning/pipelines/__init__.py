@@ -2,6 +2,7 @@
 
 from hypar_exp.planning.pipelines.balanced import Balanced, GPipe
 from hypar_exp.planning.pipelines.dapple import Dapple
+from hypar_exp.planning.pipelines.optimal import Optimal, ProvenPlan
 from hypar_exp.planning.pipelines.pipedream import PipeDream
 from hypar_exp.planning.pipelines.placement import Place, Placement
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
@@ -12,11 +13,13 @@ __all__ = [
     "Cluster",
     "Dapple",
     "GPipe",
+    "Optimal",
     "PipeDream",
     "PipelinePlanner",
     "PipelineProblem",
     "Place",
     "Placement",
     "ProfileCosts",
+    "ProvenPlan",
     "StageCosts",
 ]

@@ -58,6 +58,17 @@ class Cluster:
         return rate or self.point_to_point_bytes_per_s(across=across)
 
 
+class PlanTimeline(Protocol):
+    """Costs whole plans as they run; the simulator answers."""
+
+    @property
+    def returning_share(self) -> float:
+        """What part of a stage's backward pass the stage before it waits for: all, or that of the input's gradient."""
+
+    def step_time_s(self, plan: StagePlan) -> float:
+        """Seconds of a step; infinity where an accelerator has too little memory."""
+
+
 @dataclass(frozen=True, eq=False)
 class PipelineProblem:
     """Stages to be found.
@@ -67,6 +78,7 @@ class PipelineProblem:
         cluster: the accelerators.
         batch_size: samples of a step.
         micro_batches: parts of the batch that pass through the pipeline one after the other.
+        timeline: what a plan takes under the run's schedule; None where nobody asks.
 
     Raises:
         UserError: no samples, or no micro-batches.
@@ -76,6 +88,7 @@ class PipelineProblem:
     cluster: Cluster
     batch_size: int
     micro_batches: int = 1
+    timeline: PlanTimeline | None = None
 
     def __post_init__(self) -> None:
         require_whole("", "batch_size", self.batch_size, least=1)
