@@ -25,7 +25,7 @@ from hypar_exp.sweeps.stopping import wait_for_orphans
 from hypar_exp.tracking.repair import repair
 from hypar_exp.tracking.store import RecordedRun, Recorder, RunRecord, RunStatus, Store, StoredRun, StoreError, store_of
 
-SERIES = ("level/", "layer/", "stage/", "epoch/")
+SERIES = ("level/", "layer/", "stage/", "block/", "epoch/")
 """How the keys of series begin, which are no numbers of a run as a whole."""
 MOST_FAILURES = 20
 """More failures than this are left to the file."""

@@ -52,7 +52,7 @@ class Findings:
     metrics: Mapping[str, float]
     """Key -> value, SI units at the keys' ends; the first are the ones that people look for."""
     series: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """`stage/KEY` or `epoch/KEY` -> a value for each, counted from 1."""
+    """`stage/KEY`, `layer/KEY`, `block/KEY` or `epoch/KEY` -> a value for each, counted from 1."""
     chart: Chart | None = None
     timeline: Timeline | None = None
     """Shown and kept as a picture and as trace events."""
