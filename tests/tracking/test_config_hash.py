@@ -72,3 +72,14 @@ def test_what_a_named_strategy_builds_on_matters(tmp_path: Path) -> None:
     (tmp_path / "strategy" / "base.yaml").write_text("name: base\ntypes: [dp]\n")
     assert option_text((str(tmp_path),), "mine") != before
     assert option_text((str(tmp_path),), "other") is None
+
+
+def test_the_data_of_a_package_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_tables").mkdir()
+    (tmp_path / "my_tables" / "__init__.py").touch()
+    (tmp_path / "my_tables" / "epochs.csv").write_text("network,epochs\nmine,10\n")
+    before = code_state("my_tables")
+    code_state.cache_clear()
+    (tmp_path / "my_tables" / "epochs.csv").write_text("network,epochs\nmine,11\n")
+    assert code_state("my_tables") != before
