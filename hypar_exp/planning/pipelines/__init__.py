@@ -4,6 +4,7 @@ from hypar_exp.planning.pipelines.balanced import Balanced, GPipe
 from hypar_exp.planning.pipelines.dapple import Dapple
 from hypar_exp.planning.pipelines.optimal import Optimal, ProvenPlan
 from hypar_exp.planning.pipelines.pipedream import PipeDream
+from hypar_exp.planning.pipelines.piper import Piper
 from hypar_exp.planning.pipelines.placement import Place, Placement
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
@@ -17,6 +18,7 @@ __all__ = [
     "PipeDream",
     "PipelinePlanner",
     "PipelineProblem",
+    "Piper",
     "Place",
     "Placement",
     "ProfileCosts",
