@@ -45,9 +45,14 @@ class Program:
 
 
 @contextmanager
-def forked_program(**environment: str) -> Iterator[Program]:
-    """The program, imported once; what it runs is counted where the coverage of the tests is measured."""
-    if "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None:
+def forked_program(*, counted: bool = True, **environment: str) -> Iterator[Program]:
+    """The program, imported once.
+
+    Args:
+        counted: whether the coverage of the tests counts what it runs, which then takes twice as long.
+        environment: variables that it sees.
+    """
+    if counted and "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None:
         environment |= {
             "COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml"),
             "COVERAGE_FILE": str(ROOT / ".coverage"),

@@ -29,7 +29,7 @@ FLAGS = ("-m", "--cfg", "job", "--resolve", "--package", "--info", "-c", "all", 
 def test_random_command_lines_end_with_a_result_or_a_sentence(tmp_path: Path) -> None:
     drawn = random.Random(SEED)
     faults = []
-    with forked_program() as program:
+    with forked_program(counted=False) as program:
         for _ in range(SETS):
             arguments = [_argument(drawn) for _ in range(drawn.randint(1, 4))]
             ended = program(*arguments, "tracking=none", cwd=tmp_path)
