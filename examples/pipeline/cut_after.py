@@ -11,6 +11,7 @@ from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.planning import Half, Plan
 from hypar_exp.simulation import CostModel
+from hypar_exp.simulation.halving import StepTime
 from hypar_exp.simulation.stage_model import stage_costs
 
 
@@ -30,7 +31,7 @@ class CutAfter:
     def __post_init__(self) -> None:
         require_whole("pipeline", "micro_batches", self.micro_batches, least=1)
 
-    def plan(self, model: CostModel, plan_stage: Callable[[CostModel], Plan]) -> Plan:
+    def plan(self, model: CostModel, plan_stage: Callable[[CostModel], Plan], step_time_s: StepTime) -> Plan:
         """The halves at H1, and below it what the strategy chooses for each stage on its half of the accelerators.
 
         Raises:

@@ -115,7 +115,7 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
         found.append(found_by(job.strategy, problem_for(stage, job.objective, job.must_fit)))
         return found[-1].plan
 
-    plan = job.pipeline.plan(model, plan_stage)
+    plan = job.pipeline.plan(model, plan_stage, lambda plan: simulated(plan).step_time_s)
     exploration = found[0].exploration if len(found) == 1 else None
     if job.gap:
         _require_without_stages("gap", plan)

@@ -18,6 +18,12 @@ from hypar_exp.simulation.contested import UnlistedPools
 DRAM_TENSORS = ("weights", "inputs", "outputs")
 PHASES = ("forward", "backward", "gradient")
 """What a training step does for every layer; inference does the first alone."""
+TENSORS_OF_PHASE = {
+    "forward": ("output", "feature"),
+    "backward": ("output_error", "input_error", "error"),
+    "gradient": ("weight_gradient",),
+}
+"""What is exchanged in each phase; of a step in micro-batches the weight gradients once, all else for each of them."""
 
 
 def _once_each() -> dict[str, Mapping[str, float]]:
@@ -90,6 +96,11 @@ class Accounting:
     def communication(self) -> CommunicationModel:
         model = CommunicationModel(self.within_layer, self.between_layers)
         return model.forward_only() if self.forward_only else model
+
+    @cached_property
+    def communication_of_phases(self) -> dict[str, CommunicationModel]:
+        """The amounts that are exchanged in each phase of the step."""
+        return {phase: self.communication.only(TENSORS_OF_PHASE[phase]) for phase in self.phases}
 
     @cached_property
     def dram_coefficients(self) -> tuple[float, float, float]:

@@ -76,6 +76,21 @@ class CostModel:
             )
         return costs
 
+    def tables_of_phases(self, levels: int, micro_batches: int) -> dict[str, AmountTables]:
+        """What a micro-batch exchanges in each phase where all layers are split at so many levels; made once."""
+        key = levels, micro_batches
+        if key not in self._tables_of_phases:
+            samples = self.batch_size / micro_batches
+            self._tables_of_phases[key] = {
+                phase: AmountTables(self.network, samples, communication, levels)
+                for phase, communication in self.accounting.communication_of_phases.items()
+            }
+        return self._tables_of_phases[key]
+
+    @cached_property
+    def _tables_of_phases(self) -> dict[tuple[int, int], dict[str, AmountTables]]:
+        return {}
+
     @property
     def groups(self) -> Kinds:
         """The kinds of groups that a plan is made for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol, get_args
 
@@ -20,6 +20,8 @@ from hypar_exp.simulation.stage_model import StageModel, stage_costs
 
 PlanStage = Callable[[CostModel], Plan]
 """The strategy: how the layers of a stage are split on the stage's accelerators, for a step's whole batch."""
+StepTime = Callable[[Plan], float]
+"""Seconds of a step under a plan, on the timeline of the run's schedule."""
 
 
 class Pipeline(Protocol):
@@ -28,7 +30,7 @@ class Pipeline(Protocol):
     @property
     def name(self) -> str: ...
 
-    def plan(self, model: CostModel, plan_stage: PlanStage) -> Plan:
+    def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """The plan of the whole array.
 
         Raises:
@@ -43,9 +45,31 @@ class NoPipeline:
 
     name: str = "none"
 
-    def plan(self, model: CostModel, plan_stage: PlanStage) -> Plan:
+    def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """The strategy's own plan."""
         return plan_stage(model)
+
+
+def checked_pipeline(micro_batches: int, replicas: int, recompute: str) -> None:
+    """What all pipelines have is as it can be.
+
+    Raises:
+        UserError: a number that cannot be, or another word.
+    """
+    _require_power_of_two("replicas", replicas)
+    require_whole("pipeline", "micro_batches", micro_batches, least=1)
+    known = get_args(Recompute)
+    if recompute not in known:
+        raise UserError(
+            f"pipeline.recompute must be {', '.join(known[:-1])} or {known[-1]} (got {recompute!r})"
+            f"{did_you_mean(str(recompute), known)}"
+        )
+
+
+def _require_power_of_two(key: str, value: int) -> None:
+    require_whole("pipeline", key, value, least=1)
+    if value & (value - 1):
+        raise UserError(f"pipeline.{key} must be a power of two on a hierarchical array (got {value})")
 
 
 @dataclass(frozen=True)
@@ -70,20 +94,10 @@ class _InStages(ABC):
     recompute: Recompute = "none"
 
     def __post_init__(self) -> None:
-        for key in ("stages", "replicas"):
-            value = getattr(self, key)
-            require_whole("pipeline", key, value, least=1)
-            if value & (value - 1):
-                raise UserError(f"pipeline.{key} must be a power of two on a hierarchical array (got {value})")
-        require_whole("pipeline", "micro_batches", self.micro_batches, least=1)
-        if self.recompute not in get_args(Recompute):
-            known = get_args(Recompute)
-            raise UserError(
-                f"pipeline.recompute must be {', '.join(known[:-1])} or {known[-1]} (got {self.recompute!r})"
-                f"{did_you_mean(str(self.recompute), known)}"
-            )
+        _require_power_of_two("stages", self.stages)
+        checked_pipeline(self.micro_batches, self.replicas, self.recompute)
 
-    def plan(self, model: CostModel, plan_stage: PlanStage) -> Plan:
+    def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """Outer replicas by data parallelism, the cuts below them, and in every stage what the strategy chooses.
 
         Raises:
@@ -117,9 +131,7 @@ class _InStages(ABC):
             for level in range(below):
                 half = stage >> (below - 1 - level) & 1
                 choices[above + level, first:last] = Half.SECOND if half else Half.FIRST
-            part = stage_costs(model, range(first, last), inside, 1)
-            if self.replicas > 1:  # a replica's part of the batch
-                part = replace(part, batch_size=model.batch_size / self.replicas)
+            part = stage_costs(model, range(first, last), inside, 1, batch_size=model.batch_size / self.replicas)
             choices[above + below :, first:last] = plan_stage(part).choices
         return Plan(choices, self.micro_batches, self.recompute)
 
@@ -168,7 +180,7 @@ class PipelineFromFile:
     micro_batches: int = 8
     recompute: Recompute = "none"
 
-    def plan(self, model: CostModel, plan_stage: PlanStage) -> Plan:
+    def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """The plan.
 
         Raises:

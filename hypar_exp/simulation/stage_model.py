@@ -17,13 +17,6 @@ from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.interconnect.links import Interconnect, Links
 from hypar_exp.simulation.topology import AcceleratorArray
 
-TENSORS_OF_PHASE = {
-    "forward": ("output", "feature"),
-    "backward": ("output_error", "input_error", "error"),
-    "gradient": ("weight_gradient",),
-}
-"""What the accelerators of a stage exchange in each phase; weight gradients once a step, all else a micro-batch."""
-
 
 @dataclass(frozen=True)
 class StageArray:
@@ -74,8 +67,21 @@ class StageLinks:
         return self.interconnect.links(self.array, rates).of_stage(self.at_levels)
 
 
-def stage_costs(model: CostModel, layers: Sequence[int], levels: tuple[int, ...], micro_batches: int) -> CostModel:
+def stage_costs(
+    model: CostModel,
+    layers: Sequence[int],
+    levels: tuple[int, ...],
+    micro_batches: int,
+    batch_size: float | None = None,
+) -> CostModel:
     """The cost model of a micro-batch of some layers on accelerators that are split at some levels of the array.
+
+    Args:
+        model: the whole step.
+        layers: of the stage.
+        levels: of the array, at which they are split.
+        micro_batches: of a batch.
+        batch_size: of the stage's accelerators; None for the whole step's.
 
     Raises:
         UserError: the array has several kinds of accelerators.
@@ -86,7 +92,7 @@ def stage_costs(model: CostModel, layers: Sequence[int], levels: tuple[int, ...]
         StageArray(model.array, len(levels)),
         model.hardware,
         model.accounting,
-        model.batch_size / micro_batches,
+        (model.batch_size if batch_size is None else batch_size) / micro_batches,
         StageLinks(model.interconnect, model.array, levels),
     )
 
@@ -165,13 +171,8 @@ class StageModel:
 
     @cached_property
     def _tables(self) -> dict[str, AmountTables]:
-        sub, communication = self.costs.model, self.model.accounting.communication
-        return {
-            phase: AmountTables(
-                sub.network, sub.batch_size, communication.only(TENSORS_OF_PHASE[phase]), sub.array.levels
-            )
-            for phase in self.model.accounting.phases
-        }
+        whole = self.model.tables_of_phases(len(self.stage.levels), self.micro_batches)
+        return {phase: tables.part(self.stage.layers, self.costs.model.network) for phase, tables in whole.items()}
 
     @cached_property
     def repeats(self) -> dict[str, int]:

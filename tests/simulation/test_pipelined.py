@@ -44,6 +44,11 @@ def of(name: str, interconnect: Interconnect = LINKS[0], levels: int = 4, batch:
     return CostModel(networks.load(name), HTree(levels=levels), HARDWARE, ACCOUNTING, batch, interconnect)
 
 
+def nobody(plan: Plan) -> float:
+    """These pipelines do not ask for step times."""
+    raise AssertionError(plan)
+
+
 def by_hypar(model: CostModel) -> Plan:
     """HyPar's plan of a stage."""
     return HyPar().plan(
@@ -123,7 +128,7 @@ def test_whatever_the_cut(
     model = of(name, interconnect)
     if stages > len(model.network.layers):
         return
-    plan = Balanced(stages=stages, micro_batches=micro_batches, replicas=replicas).plan(model, by_hypar)
+    plan = Balanced(stages=stages, micro_batches=micro_batches, replicas=replicas).plan(model, by_hypar, nobody)
     report = pipelined_report(model, plan, schedule)
     assert report.pipeline is not None
     today = step_report(model, by_hypar(model))
@@ -159,7 +164,7 @@ def test_two_stages_with_hypar_inside_against_hypar(name: str, shared: float, tr
 
 def test_balanced_is_the_least_slowest_of_all_cuts() -> None:
     model = of("vgg_a")
-    plan = Balanced(stages=2, micro_batches=16).plan(model, by_hypar)
+    plan = Balanced(stages=2, micro_batches=16).plan(model, by_hypar, nobody)
     (first, second) = (stage.layers for stage in plan.stages())
 
     def slowest(cut: int) -> float:
@@ -179,7 +184,7 @@ def by_data(model: CostModel) -> Plan:
 def test_weights_are_read_again_for_every_micro_batch() -> None:
     model = of("sfc")
     few, many = (
-        pipelined_report(model, Uniform(stages=2, micro_batches=count).plan(model, by_hypar), GPipe())
+        pipelined_report(model, Uniform(stages=2, micro_batches=count).plan(model, by_hypar, nobody), GPipe())
         for count in (1, 64)
     )
     assert many.energy.dram_j.sum() > 10 * few.energy.dram_j.sum()
@@ -189,7 +194,7 @@ def test_weights_are_read_again_for_every_micro_batch() -> None:
 def test_recomputation_trades_time_for_memory() -> None:
     model = of("bert_base", TreeLinks(), batch=32)
     plans = {
-        recompute: Uniform(stages=4, micro_batches=8, recompute=recompute).plan(model, by_hypar)
+        recompute: Uniform(stages=4, micro_batches=8, recompute=recompute).plan(model, by_hypar, nobody)
         for recompute in ("none", "selective", "full")
     }
     none, selective, full = (pipelined_report(model, plan, OneFOneB()) for plan in plans.values())
@@ -202,7 +207,7 @@ def test_recomputation_trades_time_for_memory() -> None:
 
 def test_chimera_holds_two_stages_and_adds_up_their_gradients() -> None:
     model = of("vgg_a", TreeLinks())
-    plan = Balanced(stages=2, micro_batches=8).plan(model, by_hypar)
+    plan = Balanced(stages=2, micro_batches=8).plan(model, by_hypar, nobody)
     once, twice = (pipelined_report(model, plan, schedule) for schedule in (OneFOneB(), Chimera()))
     assert twice.memory.weights_bytes > once.memory.weights_bytes
     assert twice.pipeline is not None
@@ -211,7 +216,7 @@ def test_chimera_holds_two_stages_and_adds_up_their_gradients() -> None:
 
 def test_inference_goes_forward_alone() -> None:
     model = replace(of("vgg_a", TreeLinks()), accounting=ACCOUNTING.inference())
-    plan = Balanced(stages=2, micro_batches=16).plan(model, by_hypar)
+    plan = Balanced(stages=2, micro_batches=16).plan(model, by_hypar, nobody)
     report, training_order = (pipelined_report(model, plan, schedule) for schedule in (Inference(), GPipe()))
     assert report.step_time_s == pytest.approx(training_order.step_time_s)
     assert report.communication_bytes_by_level[0] == 256 * 4 * sum(
@@ -259,16 +264,16 @@ class TestWhatCannotBe:
     )
     def test_pipelines(self, pipeline: dict[str, int], message: str) -> None:
         with pytest.raises(UserError, match=message):
-            Uniform(**pipeline).plan(of("lenet_c"), by_hypar)  # type: ignore[arg-type]
+            Uniform(**pipeline).plan(of("lenet_c"), by_hypar, nobody)  # type: ignore[arg-type]
 
     def test_schedules_with_several_runs_of_layers_on_a_device(self) -> None:
         model = of("alexnet")
-        plan = Uniform(stages=2, micro_batches=8).plan(model, by_hypar)
+        plan = Uniform(stages=2, micro_batches=8).plan(model, by_hypar, nobody)
         with pytest.raises(UserError, match=r"has 2 stages on each device, and on array=htree every stage has"):
             pipelined_report(model, plan, Interleaved())
 
     def test_arrays_of_several_kinds(self) -> None:
         model = replace(of("alexnet"), array=Hetero(second={"utilisation": 0.5}))
         with pytest.raises(UserError, match=r"a pipeline is a sum over accelerators of one kind"):
-            Uniform(stages=2).plan(model, by_hypar)
-        assert NoPipeline().plan(of("sfc"), by_hypar) == by_hypar(of("sfc"))
+            Uniform(stages=2).plan(model, by_hypar, nobody)
+        assert NoPipeline().plan(of("sfc"), by_hypar, nobody) == by_hypar(of("sfc"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,6 +128,16 @@ class AmountTables:
             within = within + counted.within * per_exchange[:, None, None]
             between = between + counted.between * per_exchange[:, None, None]
         return self._with(within, between)
+
+    def part(self, layers: Sequence[int], network: Network) -> AmountTables:
+        """The tables of some layers, in their order, which are `network` on their own."""
+        inside = set(layers)
+        edges = [
+            at for at, edge in enumerate(self._network.edges) if edge.producer in inside and edge.consumer in inside
+        ]
+        part = self._with(self.within[:, list(layers)], self.between[:, edges])
+        part._network = network
+        return part
 
     def _with(self, within: NDArray[np.float64], between: NDArray[np.float64]) -> AmountTables:
         other = copy.copy(self)
