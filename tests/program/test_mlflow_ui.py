@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
+from hypar_exp.tracking import SqliteRecorder
 from tests.browser import browser_page
-from tests.conftest import ROOT, run_program
+from tests.conftest import ROOT, NewStore, run_program
 from tests.sweeps.server import free_port, mlflow_server
 from tests.sweeps.store import children, parents
 
@@ -67,3 +68,29 @@ def test_a_sweep_reads_well_in_the_browser(tmp_path: Path) -> None:
         words = plot.text_content()
         for word in ("Network", "Strategy", "step_time_s", "sfc", "lenet_c", "alexnet", "dp", "trick", "hypar"):
             assert word in words
+
+
+@pytest.mark.slow
+def test_a_run_s_page_begins_with_what_people_look_for(tmp_path: Path, new_store: NewStore) -> None:
+    new_store(tmp_path)
+    run_program("network=alexnet", cwd=tmp_path)
+    (run,) = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
+    pictures = ROOT / "outputs" / "ui"
+    pictures.mkdir(parents=True, exist_ok=True)
+    with (
+        mlflow_server(tmp_path / "outputs" / "mlflow.db", free_port()) as address,
+        browser_page(height=1600) as page,
+    ):
+        page.goto(f"{address}/#/experiments/1/runs/{run.run_id}?{MODE}")
+        page.get_by_text("step_time_s", exact=True).first.wait_for()
+        page.screenshot(path=pictures / "run.png")
+        shown = page.evaluate("document.body.innerText")
+        first = ["step_time_s", "speedup", "step_energy_j", "energy_efficiency", "communication_bytes"]
+        places = [shown.index(f"\n{key}\n") for key in [*first, "compute_time_s"]]
+        assert places == sorted(places)
+        assert shown.index("3.28x the speed") < places[0]
+        page.goto(f"{address}/#/experiments/1/runs/{run.run_id}/artifacts/breakdown.svg?{MODE}")
+        picture = page.locator("img[src^='blob:'], img[src*='breakdown']").first
+        picture.wait_for()
+        assert picture.bounding_box()["width"] > 300
+        page.screenshot(path=pictures / "breakdown.png")
