@@ -49,6 +49,11 @@ class NetworkCosts:
         ends = [(edge.producer, edge.consumer) for edge in network.edges]
         return cls(network, hardware, accounting, cuts_of_graph(layers, ends, network.name))
 
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """Of the layers."""
+        return self.network.layer_names
+
     def forward_s(self, samples: float, devices: int = 1) -> Ranges:
         """Seconds of the forward pass."""
         return self._between(self._phases_s(samples / devices)["forward"])

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.profile import load_profile
+from hypar_exp.planning.pipelines import stage_file
 from hypar_exp.planning.pipelines.optimal import Optimal, ProvenPlan
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
@@ -80,7 +81,10 @@ class ClusterPipeline:
             title=f"{what} by {planner}: {len(names)} layers, {self.array.machines} machines of "
             f"{self.array.devices_per_machine} accelerators, batch {setting.batch_size} in {plan.micro_batches} parts",
             words=words,
-            tables=[Table("stages", COLUMNS, _rows(step, names))],
+            tables=[
+                Table("stages", COLUMNS, _rows(step, names)),
+                Table("stage_plan", stage_file.COLUMNS, stage_file.plan_rows(plan, costs)),
+            ],
             metrics={
                 "step_time_s": seconds,
                 "speedup": everywhere / seconds,

@@ -8,11 +8,13 @@ from hypar_exp.planning.pipelines.piper import Piper
 from hypar_exp.planning.pipelines.placement import Place, Placement
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
+from hypar_exp.planning.pipelines.stage_file import FromFile
 
 __all__ = [
     "Balanced",
     "Cluster",
     "Dapple",
+    "FromFile",
     "GPipe",
     "Optimal",
     "PipeDream",

@@ -25,6 +25,10 @@ class StageCosts(Protocol):
     def cuts(self) -> Cuts:
         """The places where it can be cut."""
 
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """Of the layers or nodes."""
+
     def forward_s(self, samples: float, devices: int = 1) -> Ranges:
         """Seconds of the forward pass."""
 
@@ -59,6 +63,10 @@ class ProfileCosts:
         if linear or profile.is_chain:
             return cls(profile, cuts_in_order(units))
         return cls(profile, cuts_of_graph(units, profile.edges, profile.name))
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        return self.profile.node_names
 
     def forward_s(self, samples: float, devices: int = 1) -> Ranges:
         return self._between(self.profile.forward_s * (samples / (self.profile.batch_size * devices)))
