@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from hypar_exp.reporting.palette import COLOUR_MAP, INK, marks_of
+from hypar_exp.reporting.palette import COLOUR_MAP, FAINT, INK, marks_of
 from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, axis_heads, axis_value
 from hypar_exp.units import without_zeros
 
@@ -19,12 +19,14 @@ AxisValues = Mapping[str, Sequence[str]]
 MOST_TICKS, MOST_NUMBERED_CELLS, MOST_NUMBERED_BARS, MOST_LEVEL_NUMBERS = 12, 120, 36, 8
 WIDE_RANGE = 20.0
 """Values that differ by more than this factor are drawn on a logarithmic scale."""
-SERIES_BY_NATURE = ("strategy", "objective")
+SERIES_BY_NATURE = ("strategy", "objective", "schedule")
 """What people compare side by side."""
 LINE_WIDTH, WIDER, MARKER_SIZE = 1.6, 3.2, 4.5
 """In points; a line that others cover is wider by `WIDER` for each of them, so that all are seen."""
 MOST_DECADES = 4
 """More than this have a tick at powers of ten only."""
+NO_VALUE = "no value"
+"""In place of runs that failed, or do not fit."""
 ROOM = 2.0
 """The factor below the least bar at which a logarithmic axis begins, so that no bar has no height."""
 
@@ -57,7 +59,8 @@ def lines(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column, sca
         plot.plot(
             x, [line[place] for place in x], linestyle=mark.line_style, color=mark.colour, marker=mark.marker,
             markersize=MARKER_SIZE + WIDER * covers, linewidth=LINE_WIDTH + WIDER * covers,
-            label=name if series_axis else None, solid_capstyle="butt", dash_capstyle="butt",
+            label=(name if line else f"{name} ({NO_VALUE})") if series_axis else None, solid_capstyle="butt",
+            dash_capstyle="butt",
         )  # fmt: skip
     _number_ticks(plot, x_axis, sorted({float(value) for value in axes[x_axis]}))
     plot.set_xlabel(axis_heads(list(axes))[x_axis])
@@ -99,7 +102,7 @@ def _number_ticks(plot: Axes, axis: str, values: Sequence[float]) -> None:
 
 
 def bars(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column, scaled_by: Sequence[Row]) -> None:
-    """Bars, grouped where there are two axes: the longer makes the groups, a strategy or an objective is a colour."""
+    """Bars, grouped where there are two axes: the longer makes the groups, a strategy is a colour."""
     group_axis = max(axes, key=lambda key: (key not in SERIES_BY_NATURE, key != SERIES_BY_NATURE[0], len(axes[key])))
     series_axis = next((key for key in axes if key != group_axis), None)
     groups, series = axes[group_axis], list(axes[series_axis]) if series_axis else [None]
@@ -112,19 +115,22 @@ def bars(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column, scal
     for at, name in enumerate(series):
         chosen = {row.axes[group_axis]: row.metrics[column.key] for row in rows
                   if series_axis is None or row.axes[series_axis] == name}  # fmt: skip
-        looks = [marks[group if name is None else name] for group in groups if group in chosen]
-        places = [place + (at - (len(series) - 1) / 2) * width for place, group in enumerate(groups) if group in chosen]
-        heights = [chosen[group] for group in groups if group in chosen]
+        looks = [marks[group if name is None else name] for group in groups]
+        places = [place + (at - (len(series) - 1) / 2) * width for place in range(len(groups))]
+        heights = [chosen.get(group, math.nan) for group in groups]
         drawn = plot.bar(
             places, [height - bottom for height in heights], width * 0.94, bottom, label=name, linewidth=0.5,
             color=[look.colour for look in looks], edgecolor=[look.ink for look in looks],
             hatch=[look.hatch for look in looks],
         )  # fmt: skip
         if numbered:
+            words = ["" if math.isnan(height) else column.tick(height) for height in heights]
             upright = len(groups) * len(series) > MOST_LEVEL_NUMBERS
-            plot.bar_label(
-                drawn, [column.tick(height) for height in heights], padding=2, fontsize=7,
-                rotation=90 if upright else 0,
+            plot.bar_label(drawn, words, padding=2, fontsize=7, rotation=90 if upright else 0)
+        for place in (place for place, height in zip(places, heights, strict=True) if math.isnan(height)):
+            plot.text(
+                place, 0.02, NO_VALUE, transform=plot.get_xaxis_transform(), rotation=90, fontsize=7, color=FAINT,
+                ha="center", va="bottom",
             )  # fmt: skip
     labels = [axis_value(group_axis, group) for group in groups]
     slant = sum(map(len, labels)) > 60

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-INK, FAINT = "#222222", "#b0b0b0"
+INK, FAINT = "#222222", "#8c8c8c"
 ARITHMETIC, DRAM = "#0072b2", "#56b4e9"
 """Computation that arithmetic bounds, and that DRAM bounds."""
 DEEPEST_LEVEL, FIRST_LEVEL = (0xFB, 0xD0, 0xAE), (0xA8, 0x3E, 0x00)

@@ -150,6 +150,16 @@ def test_swept_objectives_are_drawn_by_what_each_makes_least() -> None:
     assert figure.get_suptitle() == "title"
 
 
+def test_runs_without_a_value_are_told() -> None:
+    axes = {"strategy": ["dp", "mp", "hypar"]}
+    rows = [row for row in numbered(axes) if row.axes["strategy"] != "mp"]
+    _, (panel,) = drawn(chart(axes, rows, "title"))
+    assert [text.get_text() for text in panel.texts if text.get_text()] == ["1 s", "3 s", "no value"]
+    lines = {"schedule": ["gpipe", "1f1b"], "pipeline.micro_batches": ["4", "8"]}
+    figure, _ = drawn(chart(lines, [row for row in numbered(lines) if row.axes["schedule"] == "gpipe"], "title"))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["gpipe", "1f1b (no value)"]
+
+
 def test_the_objective_of_all_runs_is_drawn() -> None:
     axes = {"strategy": STRATEGY_NAMES}
     rows = numbered(axes, step_energy_j=3.0, speedup=2.0)
