@@ -5,7 +5,8 @@ has i to k, the other k to j, each again as one stage or cut. All cuts at all le
 
     sum of (f + b) and boundaries, there and back  +  (M - 1) x slowest stage  +  longest exchange of gradients
 
-or, where everything shares one medium, what it carries in the step if that is longer. Plans that are not better in any
+or, where everything shares one medium, what it carries in the step if that is longer. A network of many layers is cut
+where least crosses in each of so many parts that compute for equally long. Plans that are not better in any
 of these are left out; the best of the others are put on the timeline, and the fastest is taken.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from hypar_exp.checks import require_whole
 from hypar_exp.planning import Choices, Half, Plan, Recompute, Split, Stage
 from hypar_exp.simulation.cost_model import CostModel
-from hypar_exp.simulation.halving import PlanStage, StepTime, checked_pipeline
+from hypar_exp.simulation.halving import PlanStage, StepTime, checked_pipeline, computed_s
 from hypar_exp.simulation.stage_model import StageModel, stage_costs
 
 MOST_KEPT = 12
@@ -37,6 +38,7 @@ class Halves:
         most_stages: how many it may have.
         micro_batches, replicas, recompute: as of other pipelines.
         candidates: plans that are put on the timeline.
+        most_cuts: places where the network may be cut.
 
     Raises:
         UserError: a number that cannot be, or another word.
@@ -48,11 +50,13 @@ class Halves:
     replicas: int = 1
     recompute: Recompute = "none"
     candidates: int = 32
+    most_cuts: int = 32
 
     def __post_init__(self) -> None:
         checked_pipeline(self.micro_batches, self.replicas, self.recompute)
         require_whole("pipeline", "most_stages", self.most_stages, least=1)
         require_whole("pipeline", "candidates", self.candidates, least=1)
+        require_whole("pipeline", "most_cuts", self.most_cuts, least=1)
 
     def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """The plan; without stages and micro-batches where nothing is gained by them."""
@@ -110,6 +114,7 @@ class _Search:
         self._links = model.only_kind("a pipeline").links
         self._one_medium = self._links.medium == "one"
         self._crossing = self._crossing_bytes()
+        self._places = self._cut_places()
         self._front: Any = lru_cache(maxsize=None)(self._find)
 
     def best(self, count: int) -> list[Choices]:
@@ -122,7 +127,7 @@ class _Search:
         """The ways that are worth it to put layers first to last on a group at a level."""
         parts = [self._stage(first, last, level)]
         if level < self._levels and most_stages > 1:
-            for cut in range(first + 1, last):
+            for cut in (place for place in self._places if first < place < last):
                 befores = self._front(first, cut, level + 1, most_stages - 1)
                 afters = self._front(cut, last, level + 1, most_stages - 1)
                 sent_s = self._boundary_s(cut, level)
@@ -170,6 +175,20 @@ class _Search:
         for edge in self._model.network.edges:
             crossing[edge.producer + 1 : edge.consumer + 1] += edge.elements
         return [float(elements) for elements in crossing * samples * self._model.hardware.element_bytes]
+
+    def _cut_places(self) -> list[int]:
+        """Where the network may be cut: everywhere, or in each part of equal compute where least crosses."""
+        if self._layers - 1 <= self._pipeline.most_cuts:
+            return list(range(1, self._layers))
+        levels = tuple(range(1, self._levels))
+        done = np.cumsum(computed_s(self._model, levels, self._pipeline.micro_batches))
+        part = np.minimum(done / done[-1] * self._pipeline.most_cuts, self._pipeline.most_cuts - 1).astype(int)
+        best: dict[int, int] = {}
+        for place in range(1, self._layers):
+            here = int(part[place - 1])
+            if here not in best or self._crossing[place] < self._crossing[best[here]]:
+                best[here] = place
+        return sorted(best.values())
 
     def _boundary_s(self, cut: int, level: int) -> float:
         senders = 2 ** (self._levels - level - 1)

@@ -64,6 +64,13 @@ def test_two_stages_at_most_and_replicas() -> None:
         assert (replicas.choices[0] == 0).all()
 
 
+def test_a_deep_network_is_cut_at_some_places_only() -> None:
+    model = of("vgg_e")
+    found = Halves(most_cuts=6).plan(model, by_hypar, lambda plan: step_time_s(model, plan))
+    assert found.has_stages
+    assert step_time_s(model, found) < step_time_s(model, by_hypar(model))
+
+
 def test_is_never_slower_than_no_stages() -> None:
     """vgg_e on a tree is best without stages at 64 micro-batches."""
     model = of("vgg_e", TreeLinks())
