@@ -26,6 +26,8 @@ from hypar_exp.planning.plan import Split
 from hypar_exp.planning.stages import Recompute, Stage, StagePlan
 from hypar_exp.units import quantity
 
+BOUNDS = (1.4, 2.5)
+"""Times the least that any pipeline takes: only stages below it are looked at, and all where there is no plan then."""
 ROUGHLY = 1.1
 """How near to the fastest pipeline without a choice of what is computed again the first bound has to be."""
 
@@ -170,18 +172,28 @@ class _Search:
         then are looked at closely.
         """
         fitting = [self._fitting(ranges, memory_bytes) for ranges in self._ranges]
-        rough = self._stages([self._roughly(*pair) for pair in zip(self._ranges, fitting, strict=True)], np.inf)
-        found = least_slowest_stage(rough, self._devices, len(self._cuts) - 1, ROUGHLY)
+        rough = [self._roughly(*pair) for pair in zip(self._ranges, fitting, strict=True)]
+        last = len(self._cuts) - 1
+        found = None
+        for bound in (*(growth * self._least_s() for growth in BOUNDS), np.inf):
+            found = least_slowest_stage(self._stages(rough, bound), self._devices, last, ROUGHLY)
+            if found is not None:
+                break
         if found is None:
             return None
         bound = found[0]
         closely = [
             self._closely(ranges, fits, memory_bytes, bound) for ranges, fits in zip(self._ranges, fitting, strict=True)
         ]
-        best = least_slowest_stage(self._stages(closely, bound), self._devices, len(self._cuts) - 1)
+        best = least_slowest_stage(self._stages(closely, bound), self._devices, last)
         assert best is not None
         _, quick, pipeline = best
         return [self._finished(quick, index, ahead, memory_bytes) for index, ahead in pipeline]
+
+    def _least_s(self) -> float:
+        """No pipeline is faster: all devices busy with every layer's cheapest way."""
+        work = [np.where(r.ways.possible, r.tensor_parallel * r.ways.seconds.min(axis=1), np.inf) for r in self._ranges]
+        return float(np.min(work, axis=0).sum()) / self._devices if work else 0.0
 
     def nothing_fits(self, memory_bytes: float) -> str:
         """The sentence that says so, and what would do."""
