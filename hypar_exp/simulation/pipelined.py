@@ -155,7 +155,7 @@ class Pipeline:
         if len(holders) != devices:
             raise UserError(
                 f"schedule {type(self.schedule).__name__} has {len(holders) // devices} stages on each device, and on "
-                f"array={self.model.array.name} every stage has accelerators of its own; array=cluster has both"
+                f"array={self.model.array.name} every stage has accelerators of its own; workload=cluster has both"
             )
         return holders
 

@@ -67,7 +67,7 @@ def test_overlap_hides_communication(command: Command) -> None:
         (["pipeline=uniform", "pipeline.stages=3"], "pipeline.stages must be a power of two"),
         (["pipeline=uniform", "pipeline.stages=32"], "pipeline.stages is 32, but network vgg_e has 19 layers"),
         (["pipeline=balanced", "array=hetero"], "a pipeline is a sum over accelerators of one kind"),
-        (["pipeline=uniform", "schedule=interleaved"], "has 2 stages on each device"),
+        (["pipeline=uniform", "schedule=interleaved"], "has accelerators of its own; workload=cluster has both"),
         (["pipeline=uniform", "schedule=chimera", "pipeline.micro_batches=3"], "schedule chimera takes an even number"),
         (["pipeline=uniform", "gap=true"], "gap=true looks at plans without stages"),
         (["pipeline=file"], "pipeline.path is not set"),
