@@ -41,6 +41,15 @@ def test_the_last_sweep_against_a_baseline(command: Command, recorded: Path, tmp
     assert (tmp_path / "compare.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_a_narrow_terminal_has_the_gains_alone(command: Command, recorded: Path, tmp_path: Path) -> None:
+    shown = command(
+        "--baseline", "dp", "--folder", str(tmp_path), module="hypar_exp.compare", cwd=recorded, COLUMNS="40"
+    ).stdout.splitlines()
+    table = [line.rstrip() for line in shown if line.startswith(" ")]
+    assert max(map(len, table)) <= 40
+    assert ["sfc", "84.6", "s", "21.3x", "23.5x"] in [line.split() for line in table]
+
+
 def test_runs_by_sweep_by_tag_and_by_filter(command: Command, recorded: Path, tmp_path: Path) -> None:
     def compared(*arguments: str) -> list[list[str]]:
         command(*arguments, "--folder", str(tmp_path), module="hypar_exp.compare", cwd=recorded)
