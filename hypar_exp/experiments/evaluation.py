@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -84,7 +84,7 @@ def evaluated(job: Job, call: Callable[..., Any] = call, progress: Progress = no
     """What a job comes to, whatever its workload; see `evaluate` for the arguments."""
     if isinstance(job.workload, Step):
         return evaluate(job, call, progress)
-    return job.workload.run(job.setting)
+    return job.workload.run(replace(job.setting, progress=progress))
 
 
 def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result:

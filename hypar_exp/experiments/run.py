@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 
 from hypar_exp.errors import UserError
 from hypar_exp.experiments.evaluation import Result, evaluated
-from hypar_exp.experiments.job import Job, build_job, require_used
+from hypar_exp.experiments.job import Job, build_job, is_step, require_used
 from hypar_exp.experiments.record import Origin, against, record_of, resolved, step_of, title_of
 from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run_record import KNOBS_OF_THE_COMMAND
@@ -35,7 +35,7 @@ class Made:
 
 def run(config: DictConfig, overrides: Sequence[str], origin: Origin) -> Result | Findings:
     """Plan and simulate what a configuration describes, show it, and record it; see `make`."""
-    made = make(config, overrides, origin, PlanCounter())
+    made = make(config, overrides, origin, PlanCounter("plans" if is_step(config) else "steps"))
     _show(made.job, made.result)
     if made.recorded is not None:
         show_recorded(made.recorded)

@@ -22,7 +22,7 @@ EXTRA_OF_LAUNCHER = {"joblib": "joblib", "submitit_local": "slurm", "submitit_sl
 """Hydra's launchers that are plugins, and the extra of the package that brings each."""
 
 
-EXTRA_OF_MODULE = {"optuna": "search", "onnx": "onnx"}
+EXTRA_OF_MODULE = {"sklearn": "digits", "optuna": "search", "onnx": "onnx"}
 """What is imported only where it is used, and the extra of the package that brings it."""
 
 

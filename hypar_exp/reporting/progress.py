@@ -45,9 +45,10 @@ class StatusLine:
 
 
 class PlanCounter:
-    """Shows how many of the plans of an exploration are costed; nothing stays of it on a terminal."""
+    """Shows how much of a long computation is done, as of an exploration's plans; nothing stays of it on a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, counted: str = "plans") -> None:
+        self._counted = counted
         self._line = StatusLine()
         self._started = time.monotonic()
 
@@ -58,8 +59,8 @@ class PlanCounter:
             seconds = time.monotonic() - self._started
             filled = "#" * (BAR_CHARACTERS * done // total)
             self._line.show(
-                f"[{filled:.<{BAR_CHARACTERS}}] {done:,} of {total:,} plans, "
-                f"{quantity(done / seconds, 'plans')}/s, {_clock((total - done) * seconds / done)} to go"
+                f"[{filled:.<{BAR_CHARACTERS}}] {done:,} of {total:,} {self._counted}, "
+                f"{quantity(done / seconds, self._counted)}/s, {_clock((total - done) * seconds / done)} to go"
             )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from hypar_exp.networks import Network
+from hypar_exp.planning import Progress, no_progress
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect
 from hypar_exp.simulation.operations import Schedule
 
@@ -70,6 +71,8 @@ class Setting:
     batch_size: int
     schedule: Schedule
     overlap_gradients: bool
+    progress: Progress = no_progress
+    """Told how much of a long computation is done."""
 
 
 @runtime_checkable
