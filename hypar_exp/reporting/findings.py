@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from hypar_exp.reporting.console import console, print_uncut
+from hypar_exp.reporting.console import console, print_first_that_fits
 from hypar_exp.reporting.line_picture import lines_svg
+from hypar_exp.reporting.sweep_table import UNIT_ENDS
 from hypar_exp.systems import Findings, Table
 from hypar_exp.systems.workload import Cell
 from hypar_exp.text_files import csv_text
 from hypar_exp.units import percent, quantity, significant
 
+LEAST_WIDTH = 5
+"""Of a column whose heading is broken into lines."""
 MOST_ROWS = 60
 """More rows than this are left to the file."""
 SHARES = ("difference", "utilisation", "share")
 """Columns whose names begin so are shares, which a person reads in percent."""
-UNITS = {"(bytes)": "B", "(s)": "s", "(J)": "J"}
+UNITS = {"(bytes)": "B", "(s)": "s", "(J)": "J", **{end: unit for end, unit in UNIT_ENDS.items() if unit}}
 """The ends of columns' names that tell a unit."""
 
 
@@ -56,7 +61,7 @@ def cell_words(column: str, cell: Cell) -> str:
     """A cell as a person reads it: three significant digits, and the unit that the column's name tells."""
     if cell is None or isinstance(cell, str):
         return cell or ""
-    unit = next((unit for end, unit in UNITS.items() if column.endswith(end)), None)
+    unit = UNITS.get(_unit_end(column))
     if column.startswith(SHARES):
         return percent(cell)
     if unit is not None:
@@ -65,16 +70,30 @@ def cell_words(column: str, cell: Cell) -> str:
 
 
 def _show_table(table: Table) -> None:
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    texts = {at for row in table.rows for at, cell in enumerate(row) if isinstance(cell, str)}
-    for at, name in enumerate(table.columns):
-        unit = next((end for end in UNITS if name.endswith(end)), "")
-        shown.add_column(name.removesuffix(unit).rstrip(), justify="left" if at in texts else "right")
-    for row in table.rows[:MOST_ROWS]:
-        shown.add_row(*(cell_words(name, cell) for name, cell in zip(table.columns, row, strict=True)))
-    print_uncut(shown)
+    print_first_that_fits(_terminal_table(table, narrow) for narrow in (False, True))
     if len(table.rows) > MOST_ROWS:
         console().print(f"{len(table.rows) - MOST_ROWS} more rows are in {table.name}.csv.")
+
+
+def _terminal_table(table: Table, narrow: bool) -> RichTable:
+    """The table for the terminal; narrow: headings are broken into lines where their columns' cells are shorter."""
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    lines = [[cell_words(name, cell) for name, cell in zip(table.columns, row, strict=True)] for row in table.rows]
+    texts = {at for row in table.rows for at, cell in enumerate(row) if isinstance(cell, str)}
+    for at, name in enumerate(table.columns):
+        heading = name.removesuffix(_unit_end(name)).replace("_", " ").rstrip()
+        if narrow:
+            width = max([LEAST_WIDTH, *(len(line[at]) for line in lines[:MOST_ROWS])])
+            heading = textwrap.fill(heading, width, break_long_words=False)
+        shown.add_column(heading, justify="left" if at in texts else "right", no_wrap=True)
+    for line in lines[:MOST_ROWS]:
+        shown.add_row(*line)
+    return shown
+
+
+def _unit_end(column: str) -> str:
+    """The end of a column's name that tells its unit; "" where none does."""
+    return next((end for end in UNITS if column.endswith(end)), "")
 
 
 def _plain_row(row: object) -> list[object]:
