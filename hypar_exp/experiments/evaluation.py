@@ -77,7 +77,7 @@ def call(function: Callable[..., Value], *arguments: Any) -> Value:
 def cost_model(job: Job, call: Callable[..., Any] = call) -> CostModel:
     """What a step of a job costs."""
     arguments = job.network, job.array, job.hardware, job.accounting, job.batch_size, job.interconnect
-    return cast(CostModel, call(CostModel, *arguments))
+    return cast(CostModel, call(CostModel, *arguments, job.memory_model))
 
 
 def evaluated(job: Job, call: Callable[..., Any] = call, progress: Progress = no_progress) -> Result | Findings:
@@ -200,7 +200,7 @@ def _problem(model: CostModel, objective: Objective, fits: bool, progress: Progr
         model.network,
         model.batch_size,
         model.array.levels,
-        model.accounting.communication,
+        model.charges.communication,
         costs=objective.costs(model),
         simulator=PlanCosts(model),
         memory=memory_limit(model) if fits else None,

@@ -30,7 +30,7 @@ from hypar_exp.experiments.targets import ANY, require_trusted, target_of
 from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
-from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, Objective
+from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, MemoryModel, Objective
 from hypar_exp.simulation.halving import Pipeline
 from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Setting, Step, Workload
@@ -43,6 +43,7 @@ TARGETS = {
     "accounting": "hypar_exp.simulation.Accounting",
 }
 """What makes the groups of which there is one form: their files need not name it."""
+PAPER_MEMORY = "hypar_exp.simulation.MemoryModel"
 STEP = "hypar_exp.systems.Step"
 """What a run does unless it is told otherwise."""
 PARTS = {
@@ -55,6 +56,7 @@ PARTS = {
     "schedule": ("placement", "orders"),
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
+    "memory_model": ("name", "training"),
     "workload": ("name",),
     "convergence": ("steps", "words"),
     "tracking": ("check", "record"),
@@ -80,6 +82,8 @@ class RunConfig:
     schedule: dict[str, Any] = MISSING
     hardware: dict[str, Any] = MISSING
     accounting: dict[str, Any] = MISSING
+    memory_model: dict[str, Any] = field(default_factory=lambda: {"_target_": PAPER_MEMORY})
+    """What training keeps and in how many bytes; records of before there was a choice have none."""
     workload: dict[str, Any] = field(default_factory=lambda: {"_target_": STEP})
     """What is run; records of before there was a choice have none."""
     convergence: Any = None
@@ -122,6 +126,7 @@ class Job:
     recorder: Recorder
     batch_size: int
     gap: bool
+    memory_model: MemoryModel = field(default_factory=MemoryModel)
     workload: Step | Workload = field(default_factory=Step)
     overlap_gradients: bool = False
     """Whether weight gradients are exchanged while earlier layers still go backward."""
@@ -222,6 +227,7 @@ def build_job(config: Mapping[str, Any], builder: Builder | None = None) -> Job:
         recorder=cast(Recorder, builder.group("tracking")),
         batch_size=config["batch_size"],
         gap=config["gap"],
+        memory_model=cast(MemoryModel, builder.group("memory_model")),
         workload=cast("Step | Workload", builder.group("workload")),
         overlap_gradients=_chosen(config, "overlap", OVERLAPS) == "gradients",
         must_fit=_chosen(config, "memory", MEMORY) == "enforce",

@@ -40,7 +40,7 @@ def page_of(job: Job, result: Result, title: str, rows: Rows) -> str:
             timeline_svg=timeline_svg(pipeline.timeline, "Timeline"),
             breakdown_svg=breakdown_svg(result.report, names, "By layer"),
         )
-    model = job.accounting.communication
+    model = cost_model(job).charges.communication
     return run_page(
         title,
         words,
@@ -54,7 +54,7 @@ def page_of(job: Job, result: Result, title: str, rows: Rows) -> str:
 
 
 def _references(job: Job) -> dict[str, Plan]:
-    model = job.accounting.communication
+    model = cost_model(job).charges.communication
     problem = PlanningProblem(job.network, job.batch_size, job.array.levels, model, kinds=cost_model(job).groups)
     hypar = HyPar(types=[split.label for split in model.splits]).plan(problem)
     plans = {"hypar": hypar}

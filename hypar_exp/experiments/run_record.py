@@ -121,6 +121,8 @@ def metrics_of(report: StepReport) -> list[Metric]:
         "accelerators": float(report.accelerators),
         "dram_bound_layers": float(report.dram_bound_layers.sum()),
     }
+    if report.memory.optimizer_bytes:
+        totals["optimizer_memory_bytes"] = report.memory.optimizer_bytes
     if report.pipeline is not None:
         totals |= _pipeline_totals(report.pipeline)
     series = {

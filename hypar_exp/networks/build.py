@@ -21,11 +21,14 @@ from hypar_exp.networks.specs import (
     Matmul,
     Pool,
     Sized,
+    Surroundings,
+    require_flag,
     shape_of,
 )
 
 LAYER_KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (Conv, Fc, Matmul, ConvTranspose, Embedding, Sized)}
 NODE_KINDS = ("add", "concat", "attention", "pool")
+SURROUNDINGS = tuple(spec.name for spec in dataclasses.fields(Surroundings))
 INPUT = "input"
 """What `reads` calls the network's own input."""
 
@@ -40,8 +43,9 @@ def build(name: str, input: Sequence[int], layers: Mapping[str, Mapping[str, Any
             `{fc: 10}`, in the order in which data flows. `pool` is a size, `global`, or
             `{kernel, stride, padding, round}`. A layer reads the one before it, or the one that `reads` names; `add`
             names others whose outputs are added to its own before it is pooled. Of several that `reads` lists it reads
-            the concatenation. Without weights are `{concat: [a, b]}`, `{add: [a, b]}`,
-            `{attention: [q, k, v], heads: 12}` and `{pool: 2}`. See docs/models.md.
+            the concatenation. `norm: input` or `output`, `activation: gelu` and `dropout: true` say what stands around
+            it, for a memory model that counts what that keeps. Without weights are `{concat: [a, b]}`,
+            `{add: [a, b]}`, `{attention: [q, k, v], heads: 12, dropout: true}` and `{pool: 2}`. See docs/models.md.
 
     Raises:
         UserError: a layer that is not understood or whose shapes do not fit; the sentence names the layer.
@@ -100,12 +104,13 @@ class _Description:
 
     def _layer(self, name: str, kind: type[Any], fields: dict[str, Any]) -> tuple[Shape, Tensor]:
         reads, added = fields.pop("reads", self._previous), _names(fields.pop("add", []))
+        said = {} if kind is Sized else {key: fields.pop(key) for key in SURROUNDINGS if key in fields}
         spec: LayerSpec = _from_fields(kind, _with_pool(fields))
         if isinstance(reads, Mapping):
             arriving, tensor = Shape(1), self._measured(reads)
         else:
             arriving, tensor = self._side_by_side(_names(reads))
-        layer = spec.infer(name, arriving)
+        layer = Surroundings(**said).around(spec.infer(name, arriving))
         own = layer.output
         shortcuts = [self._same(own, "it writes", other) for other in added]
         pool = getattr(spec, "pool", None)
@@ -119,7 +124,7 @@ class _Description:
         return output, written
 
     def _node(self, kind: str, fields: dict[str, Any]) -> tuple[Shape, Tensor]:
-        allowed = {"pool": ("pool", "reads"), "attention": (kind, "heads", "pool")}.get(kind, (kind, "pool"))
+        allowed = {"pool": ("pool", "reads"), "attention": (kind, "heads", "dropout", "pool")}.get(kind, (kind, "pool"))
         for key in fields:
             if key not in allowed:
                 raise UserError(f"{kind} has no key '{key}'{did_you_mean(key, allowed)}")
@@ -128,7 +133,8 @@ class _Description:
             raise UserError(f"{kind} needs a list of at least two layers (got {fields[kind]!r})")
         if kind == "attention":
             require_whole("", "heads", fields.get("heads", 1), least=1)
-            shape, tensor = self._attention(sources, fields.get("heads", 1))
+            require_flag("dropout", fields.get("dropout", False))
+            shape, tensor = self._attention(sources, fields.get("heads", 1), fields.get("dropout", False))
         elif kind == "add":
             shape = self._value(sources[0])[0]
             tensor = self.graph.add([self._same(shape, f"{sources[0]} writes", source) for source in sources])
@@ -151,7 +157,7 @@ class _Description:
         joined = Shape(sum(shape.channels for shape in shapes), shapes[0].height, shapes[0].width)
         return joined, self.graph.concat([self._value(source)[1] for source in sources])
 
-    def _attention(self, sources: Sequence[str], heads: int) -> tuple[Shape, Tensor]:
+    def _attention(self, sources: Sequence[str], heads: int, dropout: bool) -> tuple[Shape, Tensor]:
         """Scores of all positions of the query with all of the key, and with them a weighted sum of the values."""
         if len(sources) not in (1, 3):
             raise UserError(f"attention needs [query, key, value], or one layer that makes all three (got {sources})")
@@ -167,7 +173,7 @@ class _Description:
         macs = 2 * query.channels * query.positions * key.positions
         probabilities = heads * query.positions * key.positions
         operands = [self._value(source)[1] for source in sources]
-        return query, self.graph.product(operands, query.elements, macs, probabilities)
+        return query, self.graph.product(operands, query.elements, macs, probabilities, dropout=dropout)
 
     def _same(self, shape: Shape, whose: str, source: str) -> Tensor:
         other, tensor = self._value(source)
@@ -214,7 +220,7 @@ def _from_fields(cls: type[Any], values: Mapping[str, Any]) -> Any:
         if key not in known:
             raise UserError(f"{cls.__name__.lower()} has no key '{key}'{did_you_mean(str(key), known)}")
     for key, field in known.items():
-        if field.default is dataclasses.MISSING and key not in values:
+        if field.default is field.default_factory is dataclasses.MISSING and key not in values:
             raise UserError(f"{cls.__name__.lower()} needs the key '{key}'")
     return cls(**{key: _tuple(value) for key, value in values.items()})
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import Any
 
 from hypar_exp.networks.build import INPUT
-from hypar_exp.networks.layers import Layer
+from hypar_exp.networks.layers import Around, Layer
 from hypar_exp.networks.network import Edge, Network
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -49,6 +50,8 @@ def _fields(network: Network, at: int, layer: Layer, reads: list[Edge]) -> dict[
     fields |= {key: value for key, value in more.items() if value}
     if layer.groups > 1:
         fields["groups"] = layer.groups
+    if layer.around != Around():
+        fields["around"] = {key: value for key, value in asdict(layer.around).items() if value}
     if not at:
         return fields  # the first layer reads what the network reads
     if not reads:

@@ -47,6 +47,10 @@ class _Product:
     macs: int
     operands: int
     """Elements that it reads, and that its backward pass needs."""
+    made: int
+    """Of these, those that products make themselves, as attention's probabilities."""
+    dropped: int
+    """Of these, those that are dropped out."""
 
 
 class GraphBuilder:
@@ -95,14 +99,19 @@ class GraphBuilder:
                 parts[at] = max(parts.get(at, 0), part)
         return Tensor(elements, parts, _works(tensors))
 
-    def product(self, tensors: Sequence[Tensor], elements: int, macs: int, inner_elements: int = 0) -> Tensor:
+    def product(
+        self, tensors: Sequence[Tensor], elements: int, macs: int, inner_elements: int = 0, *, dropout: bool = False
+    ) -> Tensor:
         """A product of tensors without weights: `macs` multiply-accumulates of one sample make `elements`.
 
-        Its operands are kept for the backward pass, and `inner_elements` that it makes on the way, as probabilities.
+        Its operands are kept for the backward pass, and `inner_elements` that it makes on the way, as probabilities;
+        with `dropout` these are dropped out.
         """
         operands = self.concat(tensors)
         self._works += 1
-        self._products[self._works] = _Product(macs, operands.elements + inner_elements)
+        made = inner_elements + sum(tensor.elements for tensor in tensors if tensor.work)
+        dropped = inner_elements if dropout else 0
+        self._products[self._works] = _Product(macs, operands.elements + inner_elements, made, dropped)
         return Tensor(elements, operands.parts, operands.work | {self._works})
 
     def network(self, name: str, ends: Sequence[Tensor] = (), outputs: Sequence[Tensor] = ()) -> Network:
@@ -130,7 +139,13 @@ class GraphBuilder:
         products = [self._products.pop(work) for work in reads.work if work in self._products]
         macs = sum(product.macs for product in products)
         inputs = sum(product.operands for product in products)
-        return replace(layer, extra_macs=layer.extra_macs + macs, extra_inputs=layer.extra_inputs + inputs)
+        around = replace(
+            layer.around,
+            probabilities=layer.around.probabilities + sum(product.made for product in products),
+            dropout_probabilities=layer.around.dropout_probabilities + sum(product.dropped for product in products),
+        )
+        macs, inputs = layer.extra_macs + macs, layer.extra_inputs + inputs
+        return replace(layer, extra_macs=macs, extra_inputs=inputs, around=around)
 
     def _read_outputs(self, outputs: Sequence[Tensor]) -> None:
         """Make each layer's output F_{l+1} what all who read it read: the most that any reader, or the outside, takes.

@@ -49,6 +49,27 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Around:
+    """What operations without weights around a layer need in the backward pass, in elements of one sample.
+
+    Attributes:
+        normalised_inputs: read by normalisations on the way to the layer.
+        normalised_outputs: read by normalisations behind it.
+        activation_inputs: read by activation functions behind it whose slope their output does not tell, as GELU's.
+        dropout_outputs: dropped out behind it.
+        probabilities: of the layer's `extra_inputs`, those that attention makes on the way, and can make again.
+        dropout_probabilities: of these, those that are dropped out.
+    """
+
+    normalised_inputs: int = 0
+    normalised_outputs: int = 0
+    activation_inputs: int = 0
+    dropout_outputs: int = 0
+    probabilities: int = 0
+    dropout_probabilities: int = 0
+
+
+@dataclass(frozen=True)
 class Layer:
     """One weighted layer with every size the planner and the simulator need; amounts are of one sample.
 
@@ -71,6 +92,13 @@ class Layer:
     """Elements of one sample that these read, and that the backward pass needs: query, key, value, probabilities."""
     groups: int = 1
     """Of a convolution: its input channels, and with them its output channels, are in so many parts that do not mix."""
+    around: Around = Around()
+
+    @property
+    def before_pooling(self) -> int:
+        """Elements of one sample that the layer writes before they are pooled; 0 where they are not."""
+        own = self.output.channels * self.output_positions
+        return own if own > self.output.elements else 0
 
     @property
     def macs_at_input(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -91,6 +91,10 @@ class Network:
     def extra_inputs(self) -> NDArray[np.float64]:
         """float64[layers]: what the products without weights that run with a layer read, of one sample."""
         return np.array([layer.extra_inputs for layer in self.layers], dtype=np.float64)
+
+    def elements_of(self, what: Callable[[Layer], int]) -> NDArray[np.float64]:
+        """float64[layers]: some elements of one sample of every layer."""
+        return np.array([what(layer) for layer in self.layers], dtype=np.float64)
 
     @cached_property
     def groups(self) -> NDArray[np.float64]:

@@ -6,13 +6,13 @@ comes first: `{conv: 64, kernel: 3}`, `{fc: 10}`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol
 
 from hypar_exp.checks import is_whole, require_whole, shortened
-from hypar_exp.errors import UserError
-from hypar_exp.networks.layers import Layer, Shape
+from hypar_exp.errors import UserError, did_you_mean
+from hypar_exp.networks.layers import Around, Layer, Shape
 from hypar_exp.networks.windows import Pair, pair, require_sizes, transposed_positions, window_positions
 
 
@@ -163,7 +163,7 @@ class Sized:
     """A layer of any kind (`layer` says which) by its sizes: what a network without its origin's details comes to.
 
     `positions` says how often each weight is used for a sample, `extra_macs` what runs with the layer without weights,
-    `extra_inputs` what that reads.
+    `extra_inputs` what that reads, and `around` what `Around` says of it.
     """
 
     kind: ClassVar[str] = "layer"
@@ -176,15 +176,81 @@ class Sized:
     extra_macs: int = 0
     extra_inputs: int = 0
     groups: int = 1
+    around: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for key, least in (("weights", 0), ("positions", 0), ("extra_macs", 0), ("extra_inputs", 0), ("groups", 1)):
             require_whole("", key, getattr(self, key), least=least)
+        known = [spec.name for spec in fields(Around)]
+        if not isinstance(self.around, Mapping):
+            raise UserError(
+                f"around must be a mapping, as in {{normalised_inputs: 768}} (got {shortened(self.around)})"
+            )
+        for key, value in self.around.items():
+            if key not in known:
+                raise UserError(f"around has no key '{key}'{did_you_mean(str(key), known)}")
+            require_whole("around", key, value, least=0)
 
     def infer(self, name: str, arriving: Shape) -> Layer:
         read, written = shape_of(self.input, "input"), shape_of(self.output, "output")
-        more = self.extra_macs, self.extra_inputs, self.groups
+        more = self.extra_macs, self.extra_inputs, self.groups, Around(**self.around)
         return Layer(name, str(self.layer), read, written, self.weights, self.positions, *more)
+
+
+NORMS = ("input", "output")
+SLOPE_OF_INPUT = ("gelu", "silu", "swish", "mish", "softplus")
+"""Activation functions that keep what they read: what they write does not tell their slope."""
+SLOPE_OF_OUTPUT = ("relu", "leaky_relu", "elu", "sigmoid", "tanh")
+"""Those whose slope follows from what they write, which the next layer keeps as its input."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What stands around a layer and has no weights that count; any layer in YAML may say so besides its own keys.
+
+    Attributes:
+        norm: whether what the layer reads (`input`) or what it writes (`output`) is normalised.
+        activation: the function behind it.
+        dropout: whether what it writes is dropped out in part.
+
+    Raises:
+        UserError: another word.
+    """
+
+    norm: str | None = None
+    activation: str | None = None
+    dropout: bool = False
+
+    def __post_init__(self) -> None:
+        for key, known in (("norm", NORMS), ("activation", SLOPE_OF_INPUT + SLOPE_OF_OUTPUT)):
+            value = getattr(self, key)
+            if value is not None and value not in known:
+                raise UserError(
+                    f"{key} must be {', '.join(known[:-1])} or {known[-1]} (got {shortened(value)})"
+                    f"{did_you_mean(str(value), known)}"
+                )
+        require_flag("dropout", self.dropout)
+
+    def around(self, layer: Layer) -> Layer:
+        """The layer, as it is before pooling, with what they keep."""
+        read, written = layer.input.elements, layer.output.elements
+        around = Around(
+            normalised_inputs=read * (self.norm == "input"),
+            normalised_outputs=written * (self.norm == "output"),
+            activation_inputs=written * (self.activation in SLOPE_OF_INPUT),
+            dropout_outputs=written * self.dropout,
+        )
+        return layer if around == Around() else replace(layer, around=around)
+
+
+def require_flag(key: str, value: Any) -> None:
+    """Whether it is true or false.
+
+    Raises:
+        UserError: it is something else.
+    """
+    if not isinstance(value, bool):
+        raise UserError(f"{key} must be true or false (got {shortened(value)})")
 
 
 def shape_of(sizes: Any, key: str) -> Shape:

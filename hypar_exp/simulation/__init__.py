@@ -9,8 +9,9 @@ from hypar_exp.simulation.interconnect.links import Interconnect, Links
 from hypar_exp.simulation.interconnect.routed import MeshLinks, RingLinks, SwitchLinks, TorusLinks
 from hypar_exp.simulation.interconnect.shared import SharedLink, SubarrayLinks
 from hypar_exp.simulation.interconnect.tree import TreeLinks
-from hypar_exp.simulation.load import load_accounting, load_hardware
+from hypar_exp.simulation.load import load_accounting, load_hardware, load_memory_model
 from hypar_exp.simulation.memory import LeafMemory, memory_limit
+from hypar_exp.simulation.memory_model import MemoryModel
 from hypar_exp.simulation.objectives import Communication, Energy, Objective, Time
 from hypar_exp.simulation.plan_costs import PlanCosts
 from hypar_exp.simulation.report import Comparison, PipelineReport, StepReport
@@ -33,6 +34,7 @@ __all__ = [
     "KindCosts",
     "LeafMemory",
     "Links",
+    "MemoryModel",
     "MeshLinks",
     "MixedArray",
     "Objective",
@@ -52,6 +54,7 @@ __all__ = [
     "kinds_of",
     "load_accounting",
     "load_hardware",
+    "load_memory_model",
     "memory_limit",
     "simulate",
     "step_report",

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from hypar_exp.checks import checked_coefficients, require_number, require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Layer, Network
-from hypar_exp.planning import CommunicationModel, ShardedTensors, Split
+from hypar_exp.planning import CommunicationModel, Recompute, ShardedTensors, Split
+from hypar_exp.planning.cost.communication import BETWEEN_TENSORS, FORWARD_TENSORS, WITHIN_TENSORS
 from hypar_exp.simulation.contested import UnlistedPools
 
 DRAM_TENSORS = ("weights", "inputs", "outputs")
@@ -87,6 +88,32 @@ class Accounting:
     def _inference(self) -> Accounting:
         return replace(self, forward_only=True)
 
+    def weighed(self, weights: float, gradients: float, activations: float, *, forward_twice: bool) -> Accounting:
+        """The same accounting where an element of each class of tensors counts as so many.
+
+        Args:
+            weights: for a weight that layers compute with.
+            gradients: for a weight's gradient.
+            activations: for a feature or an error.
+            forward_twice: what the forward phase exchanges is exchanged once more, as it is computed again.
+        """
+        if weights == gradients == activations == 1 and not forward_twice:
+            return self
+        exchanged = dict.fromkeys((*WITHIN_TENSORS, *BETWEEN_TENSORS), activations) | {"weight_gradient": gradients}
+        if forward_twice:
+            exchanged |= {tensor: 2 * exchanged[tensor] for tensor in FORWARD_TENSORS}
+        amounts = CommunicationModel(self.within_layer, self.between_layers).weighed(exchanged)
+        touched = {
+            phase: {
+                tensor: count * (activations if tensor != "weights" else gradients if phase == PHASES[-1] else weights)
+                for tensor, count in accesses.items()
+            }
+            for phase, accesses in self.dram_accesses.items()
+        }
+        return replace(
+            self, within_layer=amounts.within_layer, between_layers=amounts.between_layers, dram_accesses=touched
+        )
+
     @property
     def phases(self) -> tuple[str, ...]:
         """What the step does for every layer, each phase as many multiply-accumulates as the others."""
@@ -140,6 +167,17 @@ class Accounting:
     def _dram_elements(coefficients: Sequence[float], leaf: ShardedTensors) -> NDArray[np.float64]:
         weights, inputs, outputs = coefficients
         return weights * leaf.weights_touched + inputs * (leaf.inputs + leaf.extra_inputs) + outputs * leaf.outputs
+
+    def products_of_macs(self, network: Network) -> NDArray[np.float64]:
+        """float64[layers]: the part of a layer's arithmetic that products without weights are, as attention's."""
+        macs = network.elements_of(self.macs)
+        return np.divide(network.elements_of(lambda layer: layer.extra_macs), macs, np.zeros_like(macs), where=macs > 0)
+
+    def computed_again(self, network: Network, recompute: Recompute) -> NDArray[np.float64]:
+        """float64[layers]: how much of the forward phase is computed again in the backward pass."""
+        if recompute == "none" or self.forward_only:
+            return np.zeros(len(network.layers))
+        return np.ones(len(network.layers)) if recompute == "full" else self.products_of_macs(network)
 
     def macs(self, layer: Layer) -> int:
         """Multiply-accumulates of a layer for one sample and one phase."""

@@ -19,11 +19,14 @@ from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.hetero import AcceleratorKind, kinds_of
 from hypar_exp.simulation.interconnect.links import Interconnect, Links
 from hypar_exp.simulation.interconnect.shared import SharedLink
+from hypar_exp.simulation.memory_model import MemoryModel
 from hypar_exp.simulation.time import compute_time_s, dram_time_s, mac_time_s
 from hypar_exp.simulation.topology import AcceleratorArray, accelerators
 
 SHARED = SharedLink()
 """The paper's link rule."""
+PAPER = MemoryModel()
+"""Every element in the hardware's size, no optimizer states, and of activations what layers and products read."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class CostModel:
         accounting: what the step is charged for.
         batch_size: samples a step; where 2^levels does not divide it, shares are fractions of a sample.
         interconnect: what the exchanges cross.
+        memory_model: what training keeps, in how many bytes, and what it computes again.
 
     Raises:
         UserError: a batch that is no number above zero; a micro-batch may be a part of a sample.
@@ -50,6 +54,7 @@ class CostModel:
     accounting: Accounting
     batch_size: float = 256
     interconnect: Interconnect = SHARED
+    memory_model: MemoryModel = PAPER
 
     def __post_init__(self) -> None:
         require_number("", self, "batch_size")
@@ -57,6 +62,27 @@ class CostModel:
     @property
     def accelerators(self) -> int:
         return accelerators(self.array)
+
+    @cached_property
+    def charges(self) -> Accounting:
+        """The accounting in elements of the hardware's size, by each tensor's own bytes, with what is sent again."""
+        return self._charged(self.memory_model.recompute == "full" and not self.accounting.forward_only)
+
+    @cached_property
+    def charges_once(self) -> Accounting:
+        """The same where nothing is computed again."""
+        return self._charged(False)
+
+    def _charged(self, forward_twice: bool) -> Accounting:
+        size = self.hardware.element_bytes
+        weights, gradients, activations = (own / size for own in self.memory_model.sizes(size))
+        return self.accounting.weighed(weights, gradients, activations, forward_twice=forward_twice)
+
+    @cached_property
+    def computed_again(self) -> NDArray[np.float64] | None:
+        """float64[layers]: how much of the forward phase is computed again; None for nothing."""
+        again = self.accounting.computed_again(self.network, self.memory_model.recompute)
+        return again if again.any() else None
 
     @cached_property
     def kinds(self) -> tuple[KindCosts, ...]:
@@ -83,7 +109,7 @@ class CostModel:
             samples = self.batch_size / micro_batches
             self._tables_of_phases[key] = {
                 phase: AmountTables(self.network, samples, communication, levels)
-                for phase, communication in self.accounting.communication_of_phases.items()
+                for phase, communication in self.charges_once.communication_of_phases.items()
             }
         return self._tables_of_phases[key]
 
@@ -132,9 +158,7 @@ class KindCosts:
     def tables(self) -> AmountTables:
         """What the array would exchange if all groups were of this kind: elements by level, state and choice."""
         model, alone = self.model, replace(self.kind.group, weight=1.0)
-        return AmountTables(
-            model.network, model.batch_size, model.accounting.communication, model.array.levels, (alone,)
-        )
+        return AmountTables(model.network, model.batch_size, model.charges.communication, model.array.levels, (alone,))
 
     def exchanged(self, plans: Choices) -> PlanCommunication:
         """What plans, uint8[plans, levels, layers], would exchange if all groups were of this kind.
@@ -153,12 +177,17 @@ class KindCosts:
                 "has several kinds"
             )
         pools = model.accounting.unlisted_pools
-        return contested_communication(model.network, model.batch_size, model.accounting.communication, plans, pools)
+        return contested_communication(model.network, model.batch_size, model.charges.communication, plans, pools)
 
     @cached_property
     def macs(self) -> NDArray[np.float64]:
         """float64[layers]: multiply-accumulates of the whole array in a step."""
-        return self.model.accounting.macs_of_step(self.model.network, self.model.batch_size)
+        model = self.model
+        step = model.accounting.macs_of_step(model.network, model.batch_size)
+        if model.computed_again is None:
+            return step
+        again: NDArray[np.float64] = step * (1 + model.computed_again / len(model.accounting.phases))
+        return again
 
     @cached_property
     def mac_time_s(self) -> NDArray[np.float64]:
@@ -181,11 +210,23 @@ class KindCosts:
 
     def dram_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[..., layers]: DRAM traffic of one accelerator."""
-        return dram_time_s(self.model.accounting.dram_elements(leaf), self.hardware)
+        return dram_time_s(self._dram_elements(leaf), self.hardware)
+
+    def _dram_elements(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[..., layers]: DRAM traffic of one accelerator in a step."""
+        elements = self.model.charges.dram_elements(leaf)
+        if self.model.computed_again is None:
+            return elements
+        return elements + self.model.computed_again * self.model.charges.dram_elements_of_phase("forward", leaf)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Bytes of a weight, of a gradient and of an activation."""
+        return self.model.memory_model.sizes(self.hardware.element_bytes)
 
     def dram_time_of_phases_s(self, leaf: ShardedTensors) -> dict[str, NDArray[np.float64]]:
-        """The same for each phase of the step."""
-        accounting = self.model.accounting
+        """The same for each phase of the step, once each."""
+        accounting = self.model.charges
         return {
             phase: dram_time_s(accounting.dram_elements_of_phase(phase, leaf), self.hardware)
             for phase in accounting.phases
@@ -203,7 +244,7 @@ class KindCosts:
             communicated: float64[..., layers], elements times hops that they exchange; None for none.
         """
         count = self.kind.group.weight * self.model.accelerators
-        traffic = count * self.model.accounting.dram_elements(leaf)
+        traffic = count * self._dram_elements(leaf)
         macs = count * self._share_of_one * self.macs + np.zeros_like(traffic)
         exchanged = np.zeros_like(traffic) if communicated is None else communicated
         return step_energy(macs, traffic, exchanged, self.hardware, self.model.accounting)
@@ -211,7 +252,7 @@ class KindCosts:
     def forward_dram_energy_j(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[layers]: joules of the DRAM traffic of the forward phase, of all accelerators of this kind."""
         count = self.kind.group.weight * self.model.accelerators
-        traffic = count * self.model.accounting.dram_elements_of_phase("forward", leaf)
+        traffic = count * self.model.charges.dram_elements_of_phase("forward", leaf)
         return traffic * self.hardware.dram_energy_j_per_element
 
     @property

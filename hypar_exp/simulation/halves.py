@@ -22,7 +22,7 @@ import numpy as np
 from hypar_exp.checks import require_whole
 from hypar_exp.planning import Choices, Half, Plan, Recompute, Split, Stage
 from hypar_exp.simulation.cost_model import CostModel
-from hypar_exp.simulation.halving import PlanStage, StepTime, checked_pipeline, computed_s
+from hypar_exp.simulation.halving import PlanStage, StepTime, checked_pipeline, computed_s, recomputed_by
 from hypar_exp.simulation.stage_model import StageModel, stage_costs
 
 MOST_KEPT = 12
@@ -60,8 +60,8 @@ class Halves:
 
     def plan(self, model: CostModel, plan_stage: PlanStage, step_time_s: StepTime) -> Plan:
         """The plan; without stages and micro-batches where nothing is gained by them."""
-        search = _Search(self, model, plan_stage)
-        found = [Plan(choices, self.micro_batches, self.recompute) for choices in search.best(self.candidates)]
+        search, recompute = _Search(self, model, plan_stage), recomputed_by(self.recompute, model)
+        found = [Plan(choices, self.micro_batches, recompute) for choices in search.best(self.candidates)]
         return min([plan_stage(model), *found], key=step_time_s)
 
 
@@ -109,6 +109,7 @@ class _Search:
 
     def __init__(self, pipeline: Halves, model: CostModel, plan_stage: PlanStage) -> None:
         self._pipeline, self._model, self._plan_stage = pipeline, model, plan_stage
+        self._recompute = recomputed_by(pipeline.recompute, model)
         self._above = pipeline.replicas.bit_length() - 1
         self._levels, self._layers = model.array.levels, len(model.network.layers)
         self._links = model.only_kind("a pipeline").links
@@ -149,7 +150,7 @@ class _Search:
         splits = np.concatenate([np.full((self._above, len(layers)), Split.DP, np.uint8), inside])
         stage = StageModel(
             self._model,
-            Stage(tuple(layers), 2 ** len(levels), splits=splits, levels=levels, recompute=self._pipeline.recompute),
+            Stage(tuple(layers), 2 ** len(levels), splits=splits, levels=levels, recompute=self._recompute),
             self._pipeline.micro_batches,
         )
         forward, backward, gradient = (stage.duration_s(phase) for phase in ("forward", "backward", "gradient"))
@@ -174,7 +175,8 @@ class _Search:
         crossing = np.zeros(self._layers + 1)
         for edge in self._model.network.edges:
             crossing[edge.producer + 1 : edge.consumer + 1] += edge.elements
-        return [float(elements) for elements in crossing * samples * self._model.hardware.element_bytes]
+        _, _, activation_bytes = self._model.kinds[0].sizes
+        return [float(elements) for elements in crossing * samples * activation_bytes]
 
     def _cut_places(self) -> list[int]:
         """Where the network may be cut: everywhere, or in each part of equal compute where least crosses."""

@@ -133,7 +133,7 @@ class _InStages(ABC):
                 choices[above + level, first:last] = Half.SECOND if half else Half.FIRST
             part = stage_costs(model, range(first, last), inside, 1, batch_size=model.batch_size / self.replicas)
             choices[above + below :, first:last] = plan_stage(part).choices
-        return Plan(choices, self.micro_batches, self.recompute)
+        return Plan(choices, self.micro_batches, recomputed_by(self.recompute, model))
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,12 @@ class PipelineFromFile:
             UserError: the file cannot be read, or is no plan of this network and array; says file and line.
         """
         choices: Choices = read_plan(self.path, model.network.layer_names, model.array.levels)
-        return Plan(choices, self.micro_batches, self.recompute)
+        return Plan(choices, self.micro_batches, recomputed_by(self.recompute, model))
+
+
+def recomputed_by(recompute: Recompute, model: CostModel) -> Recompute:
+    """What a pipeline computes again: what it says itself, or else the memory model."""
+    return model.memory_model.recompute if recompute == "none" else recompute
 
 
 def computed_s(model: CostModel, levels: tuple[int, ...], micro_batches: int) -> NDArray[np.float64]:

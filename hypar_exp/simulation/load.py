@@ -1,4 +1,4 @@
-"""The hardware and the accountings that come with the package, by name, without Hydra."""
+"""The hardware, accountings and memory models that come with the package, by name, without Hydra."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.simulation.accounting import Accounting
 from hypar_exp.simulation.hardware import Hardware
+from hypar_exp.simulation.memory_model import MemoryModel
 from hypar_exp.yaml_files import read_mapping
 
 
@@ -49,6 +50,15 @@ def load_accounting(name: str = "as_evaluated") -> Accounting:
         UserError: there is no such option.
     """
     return Accounting(**_option("accounting", name))
+
+
+def load_memory_model(name: str = "paper") -> MemoryModel:
+    """An option of `conf/memory_model`.
+
+    Raises:
+        UserError: there is no such option.
+    """
+    return MemoryModel(**_option("memory_model", name))
 
 
 def _option(group: str, name: str) -> dict[str, Any]:

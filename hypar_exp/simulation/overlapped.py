@@ -50,12 +50,13 @@ def overlapped_report(model: CostModel, plan: Plan) -> StepReport:
         UserError: see `step_report`; or an array of several kinds.
     """
     report = step_report(model, plan)
-    stage = StageModel(model, plan.stages()[0], 1)
+    stage = StageModel(model, replace(plan.stages()[0], recompute=model.memory_model.recompute), 1)
     none = np.zeros(len(model.network.layers))
     compute = {phase: stage.compute_s.get(phase, none) for phase in PHASES}
     exchange = {phase: seconds.sum(axis=1) for phase, seconds in stage.exchange_by_layer_s.items()} | {
         phase: none for phase in PHASES if phase not in model.accounting.phases
     }
+    again_s, again_exchange_s = stage.recompute_by_layer_s
     times = StageTimes(
         forward_s=compute["forward"] + exchange["forward"],
         input_gradient_s=compute["backward"] + exchange["backward"],
@@ -63,6 +64,8 @@ def overlapped_report(model: CostModel, plan: Plan) -> StepReport:
         gradient_exchange_s=exchange["gradient"],
         forward_exchange_s=exchange["forward"],
         input_gradient_exchange_s=exchange["backward"],
+        recompute_s=again_s + again_exchange_s,
+        recompute_exchange_s=again_exchange_s,
     )
     step = timeline(LayerByLayer(times.chunks), 1, 1, times, boundaries=Media.one(times.chunks), overlap_gradients=True)
     return replace(

@@ -93,12 +93,18 @@ class Pipeline:
         for edge in edges:
             # where a consumer's output channels are split, each part reads the whole tensor
             copies = 2 ** int((self.plan.choices[:, edge.consumer] == Split.OP).sum())
-            elements[edge.consumer] += self.samples * edge.elements * copies
+            elements[edge.consumer] += self.samples * edge.elements * copies * self._activation_size
         pairs = 2 ** sum(split_level < level for split_level in after.levels)
         senders = min(before.devices, after.devices) // pairs
         sent_bytes = float(elements.sum()) * self.model.hardware.element_bytes
         links = self.model.kinds[0].links
         return Boundary(level, pairs, elements, links.boundary_s(level, sent_bytes, pairs, senders))
+
+    @property
+    def _activation_size(self) -> float:
+        """Of a feature or an error, in elements of the hardware's size."""
+        _, _, activation = self.model.kinds[0].sizes
+        return activation / self.model.hardware.element_bytes
 
     @property
     def samples(self) -> float:
@@ -135,7 +141,8 @@ class Pipeline:
             if len(devices) > 1:
                 level = min(self.plan.cut_levels()[devices[0] : devices[1]])
                 stage = self.stages[chunk]
-                sent_bytes = 2 * float(stage.costs.model.network.weights.sum()) * self.model.hardware.element_bytes
+                _, gradient_bytes, _ = self.model.kinds[0].sizes
+                sent_bytes = 2 * float(stage.costs.model.network.weights.sum()) * gradient_bytes
                 links, pairs = self.model.kinds[0].links, 2 ** sum(at < level for at in stage.stage.levels)
                 seconds[chunk] = links.boundary_s(level, sent_bytes, pairs, stage.stage.devices // pairs)
         return seconds

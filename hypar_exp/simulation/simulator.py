@@ -13,11 +13,12 @@ from hypar_exp.errors import UserError
 from hypar_exp.networks import Network
 from hypar_exp.planning import Choices, Plan
 from hypar_exp.simulation.accounting import Accounting
-from hypar_exp.simulation.cost_model import SHARED, CostModel, KindCosts
+from hypar_exp.simulation.cost_model import PAPER, SHARED, CostModel, KindCosts
 from hypar_exp.simulation.energy import StepEnergy
 from hypar_exp.simulation.hardware import Hardware
 from hypar_exp.simulation.interconnect.links import Interconnect
-from hypar_exp.simulation.memory import LeafMemory, inference_memory, training_memory
+from hypar_exp.simulation.memory import LeafMemory, leaf_memory
+from hypar_exp.simulation.memory_model import MemoryModel
 from hypar_exp.simulation.report import StepReport
 from hypar_exp.simulation.topology import AcceleratorArray
 
@@ -30,6 +31,7 @@ def simulate(
     accounting: Accounting,
     batch_size: int = 256,
     interconnect: Interconnect = SHARED,
+    memory_model: MemoryModel = PAPER,
 ) -> StepReport:
     """Simulate one step of a plan, or of its choices alone; the other arguments are those of `CostModel`.
 
@@ -37,7 +39,7 @@ def simulate(
         UserError: a batch that is not a whole number above zero; else see `step_report`.
     """
     require_whole("", "batch_size", batch_size, least=1)
-    return step_report(CostModel(network, array, hardware, accounting, batch_size, interconnect), plan)
+    return step_report(CostModel(network, array, hardware, accounting, batch_size, interconnect, memory_model), plan)
 
 
 def step_report(model: CostModel, plan: Plan | Choices) -> StepReport:
@@ -103,18 +105,16 @@ class _Part:
 
 def _of_kind(costs: KindCosts, choices: Choices) -> _Part:
     """Simulate the accelerators of one kind, whose groups are `kind.group.weight` of all."""
-    network, accounting = costs.model.network, costs.model.accounting
     leaf = costs.leaf(costs.kind.group.leaf_counts(choices))
-    communicated = costs.kind.group.weight * _by_layer(network, costs, choices)
+    communicated = costs.kind.group.weight * _by_layer(costs.model.network, costs, choices)
     communication_bytes = communicated * costs.hardware.element_bytes
-    measure = inference_memory if accounting.forward_only else training_memory
     return _Part(
         mac_time_s=costs.mac_time_s,
         dram_time_s=costs.dram_time_s(leaf),
         communication_bytes=communication_bytes,
         communication_time_s=costs.links.time_s(communication_bytes.sum(axis=1), _exchanges(costs, choices)),
         energy=costs.leaf_energy(leaf, (communicated * costs.energy_hops[:, None]).sum(axis=0)),
-        memory=measure(network, leaf, costs.hardware.element_bytes),
+        memory=leaf_memory(costs, leaf),
         capacity_bytes=costs.hardware.dram_capacity_bytes,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hypar_exp.simulation.memory import LeafMemory, inference_memory, training_memory
+from hypar_exp.simulation.memory import LeafMemory, inference_memory
 from hypar_exp.simulation.stage_model import StageModel
 
 
@@ -16,10 +16,10 @@ class StageMemory:
     """Bytes that one accelerator holds of a stage.
 
     Attributes:
-        weights_bytes, gradients_bytes: for good.
+        weights_bytes, gradients_bytes, optimizer_bytes: for good.
         kept_bytes: of each micro-batch between its forward and its backward pass.
         working_bytes: of one micro-batch at a time: the stage's output, and activations that are computed again.
-        errors_bytes: the largest pair of a layer's output error and input error.
+        errors_bytes: the largest pair of a layer's output error and input error that is there with these.
     """
 
     weights_bytes: float
@@ -27,30 +27,25 @@ class StageMemory:
     kept_bytes: float
     working_bytes: float
     errors_bytes: float
+    optimizer_bytes: float = 0.0
 
     @classmethod
     def of(cls, stage: StageModel) -> StageMemory:
         """What the accelerators of a stage hold, by what it computes again."""
-        network, leaf, element_bytes = stage.costs.model.network, stage.leaf, stage.costs.hardware.element_bytes
+        network, leaf = stage.costs.model.network, stage.leaf
         if stage.model.accounting.forward_only:
-            memory = inference_memory(network, leaf, element_bytes)
+            memory = inference_memory(network, leaf, stage.costs.sizes)
             return cls(memory.weights_bytes, 0.0, 0.0, memory.activations_bytes, 0.0)
-        memory = training_memory(network, leaf, element_bytes)
-        inputs, products = float(leaf.inputs.sum()), float(leaf.extra_inputs.sum())
-        outputs = memory.activations_bytes - (inputs + products) * element_bytes
-        if stage.stage.recompute == "full":
-            first = np.isin(np.arange(len(network.layers)), network.edge_consumers, invert=True)
-            kept, again = float(leaf.inputs[first].sum()), inputs + products
-        elif stage.stage.recompute == "selective":
-            kept, again = inputs, float(leaf.extra_inputs.max(initial=0.0))
-        else:
-            kept, again = inputs + products, 0.0
+        model = stage.model.memory_model.recomputing(stage.stage.recompute)
+        layers = model.training(network, leaf, stage.costs.hardware.element_bytes)
+        again, errors = layers.at_work
         return cls(
-            weights_bytes=memory.weights_bytes,
-            gradients_bytes=memory.gradients_bytes,
-            kept_bytes=kept * element_bytes,
-            working_bytes=outputs + again * element_bytes,
-            errors_bytes=memory.errors_bytes,
+            weights_bytes=float(layers.weights.sum()),
+            gradients_bytes=float(layers.gradients.sum()),
+            kept_bytes=float(layers.kept.sum()),
+            working_bytes=float(layers.written.sum()) + again,
+            errors_bytes=errors,
+            optimizer_bytes=float(layers.optimizer.sum()),
         )
 
 
@@ -66,6 +61,7 @@ def memory_of_device(stages: list[StageMemory], activations_bytes: float) -> Lea
         gradients_bytes=sum(stage.gradients_bytes for stage in stages),
         activations_bytes=activations_bytes + max(stage.working_bytes for stage in stages),
         errors_bytes=max(stage.errors_bytes for stage in stages),
+        optimizer_bytes=sum(stage.optimizer_bytes for stage in stages),
     )
 
 

@@ -76,6 +76,8 @@ def stage_costs(
 ) -> CostModel:
     """The cost model of a micro-batch of some layers on accelerators that are split at some levels of the array.
 
+    It computes nothing again: a pipeline's timeline does that, as its plan says.
+
     Args:
         model: the whole step.
         layers: of the stage.
@@ -94,6 +96,7 @@ def stage_costs(
         model.accounting,
         (model.batch_size if batch_size is None else batch_size) / micro_batches,
         StageLinks(model.interconnect, model.array, levels),
+        model.memory_model.recomputing("none"),
     )
 
 
@@ -194,6 +197,15 @@ class StageModel:
         return float(self.compute_s[phase].sum()), float(self.exchange_s[phase].sum())
 
     @property
+    def recompute_by_layer_s(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same by layer, float64[layers]."""
+        again = self._repeated_forward
+        compute_s = self.compute_s["forward"] * again
+        if self.stage.recompute != "full" or not again.any():
+            return compute_s, np.zeros_like(compute_s)
+        return compute_s, self.exchange_by_layer_s["forward"].sum(axis=1)
+
+    @property
     def recompute_s(self) -> tuple[float, float]:
         """Compute and exchange of what is computed again in the backward pass of a micro-batch."""
         if self.stage.recompute == "none" or self.model.accounting.forward_only:
@@ -201,15 +213,7 @@ class StageModel:
         compute, exchange = self.duration_s("forward")
         if self.stage.recompute == "full":
             return compute, exchange
-        return float((self.compute_s["forward"] * self._products).sum()), 0.0
-
-    @cached_property
-    def _products(self) -> NDArray[np.float64]:
-        """float64[layers]: the part of a layer's arithmetic that products without weights are, as attention's."""
-        network, accounting = self.costs.model.network, self.model.accounting
-        macs = np.array([accounting.macs(layer) for layer in network.layers], dtype=np.float64)
-        extra = np.array([layer.extra_macs for layer in network.layers], dtype=np.float64)
-        return np.divide(extra, macs, out=np.zeros_like(macs), where=macs > 0)
+        return float((self.compute_s["forward"] * self._repeated_forward).sum()), 0.0
 
     def energy_of_step(self) -> StepEnergy:
         """Joules of the stage's accelerators in a step; what crosses to other stages is not in it."""
@@ -230,6 +234,4 @@ class StageModel:
     @property
     def _repeated_forward(self) -> NDArray[np.float64]:
         """float64[layers]: how much of the forward phase is computed again."""
-        if self.stage.recompute == "none" or self.model.accounting.forward_only:
-            return np.zeros(len(self.stage.layers))
-        return np.ones(len(self.stage.layers)) if self.stage.recompute == "full" else self._products
+        return self.model.accounting.computed_again(self.costs.model.network, self.stage.recompute)

@@ -45,11 +45,15 @@ def load(path: str, name: str | None = None, blocks: int | None = None) -> Netwo
     layers: dict[str, dict[str, Any]] = {}
     read = "input"
     for block in range(1, count + 1):
-        layers[f"block{block}_qkv"] = {"matmul": 3 * wide}
-        layers[f"block{block}_attention"] = {"attention": f"block{block}_qkv", "heads": sizes["attn_heads"]}
-        layers[f"block{block}_output"] = {"matmul": sizes["hidden"], "add": read}
-        layers[f"block{block}_up"] = {"matmul": sizes["feedforward"]}
-        layers[f"block{block}_down"] = {"matmul": sizes["hidden"], "add": f"block{block}_output"}
+        layers[f"block{block}_qkv"] = {"matmul": 3 * wide, "norm": "input"}
+        layers[f"block{block}_attention"] = {
+            "attention": f"block{block}_qkv",
+            "heads": sizes["attn_heads"],
+            "dropout": True,
+        }
+        layers[f"block{block}_output"] = {"matmul": sizes["hidden"], "add": read, "dropout": True}
+        layers[f"block{block}_up"] = {"matmul": sizes["feedforward"], "norm": "input", "activation": "gelu"}
+        layers[f"block{block}_down"] = {"matmul": sizes["hidden"], "add": f"block{block}_output", "dropout": True}
         read = f"block{block}_down"
     return build(name or Path(path).stem, [sizes["hidden"], sizes["seq_size"]], layers)
 

@@ -108,6 +108,20 @@ class CommunicationModel:
             },
         )
 
+    def weighed(self, factors: Mapping[str, float]) -> CommunicationModel:
+        """The amounts of each tensor times its factor; a tensor that is left out keeps its own."""
+
+        def of(row: Mapping[str, float]) -> dict[str, float]:
+            return {tensor: coefficient * factors.get(tensor, 1.0) for tensor, coefficient in row.items()}
+
+        return CommunicationModel(
+            within_layer={split: of(row) for split, row in self.within_layer.items()},
+            between_layers={
+                producer: {consumer: of(row) for consumer, row in rows.items()}
+                for producer, rows in self.between_layers.items()
+            },
+        )
+
     def positions(self, plans: Choices) -> Choices:
         """The plans' entries as positions in `splits`, the plans themselves where that is the same.
 

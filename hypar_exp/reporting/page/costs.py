@@ -31,7 +31,8 @@ def page_costs(model: CostModel) -> dict[str, Any]:
         "edges": [[edge.producer, edge.consumer] for edge in network.edges],
         "kinds": [_kind_costs(kind) for kind in model.kinds],
     }
-    if len(model.kinds) == 1 and (network.is_chain or not model.accounting.forward_only):
+    adds_up = network.is_chain if model.accounting.forward_only else model.memory_model.adds_up(network)
+    if len(model.kinds) == 1 and adds_up:
         kept, moment = memory_limit(model).per_layer(model.kinds[0].state_counts)
         costs |= {"kept_bytes": kept.T.tolist(), "moment_bytes": moment.T.tolist()}
     return costs
