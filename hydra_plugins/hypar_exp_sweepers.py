@@ -61,6 +61,41 @@ class BatchSweeper(GridSweeper):
         run_grid(self._grid(arguments), self.config, self.hydra_context.config_loader)
 
 
+class PipeTuneSweeper(BatchSweeper):
+    """`hydra/sweeper=pipetune`: a batch of hyper- and system parameters, and what tuning them together would cost."""
+
+    def __init__(
+        self,
+        most_jobs: int,
+        fail_fast: bool,
+        system: Sequence[str],
+        default_systems: Sequence[Mapping[str, Any]],
+        epochs: int,
+        samples_per_epoch: int,
+        near: float,
+        clusters: int,
+        seed: int,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
+        from hypar_exp.checks import require_whole
+        from hypar_exp.sweeps.pipetune.sweep import PipeTune
+
+        super().__init__(most_jobs, fail_fast, params)
+        numbers = {"epochs": epochs, "samples_per_epoch": samples_per_epoch, "clusters": clusters}
+        for name, value in numbers.items():
+            require_whole("hydra.sweeper", name, value, least=1)
+        require_whole("hydra.sweeper", "seed", seed, least=0)
+        self.asked = PipeTune(list(system), list(default_systems), near=near, seed=seed, **numbers)
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.hydra_context, self.config = hydra_context, config
+        _require_basic_launcher("pipetune", config)
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Run the jobs that the overrides `arguments` and the sweeper's own `params` span."""
+        self.asked.run(self._grid(arguments), self.config, self.hydra_context.config_loader)
+
+
 class SearchSweeper(Sweeper):
     """`hydra/sweeper=search`: trials of a space that Optuna chooses, run in this process and recorded as one sweep."""
 

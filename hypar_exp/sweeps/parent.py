@@ -151,6 +151,14 @@ def tables_of(results: SweepResults) -> dict[str, Maker]:
 class View:
     """How a sweep over a grid is shown at its end; other sweeps have views of their own."""
 
+    def axes(self, results: SweepResults) -> list[str]:
+        """The first columns of the table on the terminal."""
+        return results.axes
+
+    def metrics(self, results: SweepResults) -> list[Metric]:
+        """Numbers of the sweep as a whole, besides those of every sweep."""
+        return []
+
     def rows(self, results: SweepResults) -> list[Row]:
         """The rows of the table on the terminal."""
         return results.rows

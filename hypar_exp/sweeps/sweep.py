@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -164,13 +165,14 @@ class Sweep:
         self.show_progress(at_end=True)
         files, troubles = self._files(results)
         closing = parent.closing(self.name, status, results, files, error)
+        closing = replace(closing, metrics=(*closing.metrics, *self._view.metrics(results)))
         if not in_store:
             self._parent = None
         elif isinstance(self.recorder, Store) and self._parent is not None:
             self.recorder.amend(self._parent.run_id, closing)
         elif self._to_record_at_end is not None:
             self._parent = self.recorder.record(parent.whole(self._to_record_at_end, closing))
-        show_runs(self.name, results.axes, self._view.rows(results))
+        show_runs(self.name, self._view.axes(results), self._view.rows(results))
         out = console()
         if status is RunStatus.KILLED:
             done, left = f"{self._done} of {len(self.jobs)} runs are done", results.left

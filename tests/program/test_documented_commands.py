@@ -31,9 +31,10 @@ ELSEWHERE = (
         "resume=true",
         "theirs",
         "shapes=",
+        "pipelined_backprop_digits",
     ),
 )
-"""Commands that need what others have recorded, a server, or a file of others; tests of their own run them."""
+"""Commands that need what others have recorded, a server, a file of others or minutes; tests of their own run them."""
 FILES = {
     "model.onnx": ROOT / "tests" / "data" / "onnx" / "onnx_einsum_implicit.onnx",
 }

@@ -16,6 +16,7 @@ from hypar_exp.sweeps.cache import Bounded, Memory
 from hypar_exp.sweeps.composition import Composed, Composer
 from hypar_exp.sweeps.grid.conduct import conduct
 from hypar_exp.sweeps.job import kept, outcome_of
+from hypar_exp.sweeps.parent import View
 from hypar_exp.sweeps.sweep import Sweep
 from hypar_exp.systems import Findings
 from hypar_exp.tracking.store import BatchRecorder, RunRecord, RunStatus, StoreError, now_ms
@@ -29,20 +30,21 @@ MOST_OBJECTS, MOST_RESULTS = 1000, 8000
 """Objects, and plans and reports, that are kept; a result is some 20 kB."""
 
 
-def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader) -> None:
+def run_grid(grid: Grid, config: DictConfig, loader: ConfigLoader, view: View | None = None) -> None:
     """Run a grid's jobs one after the other in this process.
 
     Args:
         grid: the axes.
         config: as Hydra composed it for the sweep itself.
         loader: composes a job.
+        view: how it is shown at its end; None as grids are.
 
     Raises:
         HydraException: a job that cannot be composed; nothing was run then.
         UserError: the sweep cannot be recorded; nothing was run then.
         SweepError: some of the jobs failed.
     """
-    sweep = Sweep(grid, config)
+    sweep = Sweep(grid, config, view)
     composer = Composer(loader, config, [axis.key for axis in grid.swept])
 
     def run(left: Sequence[int]) -> None:

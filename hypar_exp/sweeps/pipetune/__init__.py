@@ -1,0 +1,1 @@
+"""`hydra/sweeper=pipetune`: hyper-parameters and system parameters tuned together."""
