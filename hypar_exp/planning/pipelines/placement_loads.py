@@ -76,7 +76,10 @@ class Loads:
         transfer_s = np.array(list(tensors.values()))
         inside = self.cuts.inside
         counts = np.array([inside[:, list(units)].sum(axis=1) for units in tensors], np.int16).reshape(-1, len(inside))
-        touching = [np.flatnonzero([unit in units for units in tensors]) for unit in range(self._units)]
+        touching: list[list[int]] = [[] for _ in range(self._units)]
+        for number, units in enumerate(tensors):
+            for unit in units:
+                touching[unit].append(number)
         transfers_s = np.full((len(inside), len(inside)), np.inf)
         transfers_s[0, 0] = 0.0
         for end in range(1, len(inside)):

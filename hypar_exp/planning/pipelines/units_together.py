@@ -7,6 +7,8 @@ Units that read each other in a circle are one.
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,17 @@ def units_of(graph: OperatorGraph) -> tuple[NDArray[np.intp], list[tuple[int, in
 
 def _without_circles(count: int, edges: set[tuple[int, int]]) -> NDArray[np.intp]:
     """intp[groups]: groups that reach each other have one number."""
+    needs: dict[int, list[int]] = {}
+    for first, second in edges:
+        needs.setdefault(second, []).append(first)
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError:
+        return _components(count, edges)
+    return np.arange(count, dtype=np.intp)
+
+
+def _components(count: int, edges: set[tuple[int, int]]) -> NDArray[np.intp]:
     reached = [1 << group for group in range(count)]
     for first, second in edges:
         reached[first] |= 1 << second

@@ -246,3 +246,26 @@ def test_no_json(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(UserError, match=r"graph\.json (is not JSON|should be a graph of operators)"):
             load_operator_graph(str(file))
+
+
+def test_units_that_read_each_other_in_a_circle_are_on_one_device() -> None:
+    """Operators 0 and 2 belong together, and 1 lies between them: all three are one unit."""
+    zeros = np.zeros(4)
+    graph = OperatorGraph(
+        "circle",
+        ("a", "b", "c", "d"),
+        np.array([1.0, 2.0, 3.0, 4.0]),
+        zeros,
+        zeros,
+        zeros,
+        np.ones(4, np.bool_),
+        np.zeros(4, np.bool_),
+        np.array([0, 1, 0, 2]),
+        ((0, 1), (1, 2), (2, 3)),
+        4,
+        0,
+        1.0,
+    )
+    placement = Place().place(graph)
+    assert [device.nodes for device in placement.devices] == [(0, 1, 2), (3,)]
+    assert placement.max_load_s == 6.0
