@@ -37,6 +37,7 @@ class OperatorGraph:
         edges: (producer, consumer).
         accelerators, cpus: devices that the file offers.
         accelerator_memory_bytes: of each accelerator.
+        identities: the nodes' numbers in the file.
     """
 
     name: str
@@ -52,6 +53,7 @@ class OperatorGraph:
     accelerators: int
     cpus: int
     accelerator_memory_bytes: float
+    identities: tuple[int, ...] = ()
 
 
 def load_operator_graph(path: str, name: str | None = None) -> OperatorGraph:
@@ -106,4 +108,5 @@ def load_operator_graph(path: str, name: str | None = None) -> OperatorGraph:
         file.whole("maxFPGAs"),
         file.whole("maxCPUs"),
         file.number("maxSizePerFPGA"),
+        tuple(position),
     )

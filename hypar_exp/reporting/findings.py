@@ -34,16 +34,17 @@ def show_findings(findings: Findings) -> None:
         _show_table(findings.tables[0])
     for words in findings.words:
         out.print(f"{words}.")
-    if len(findings.tables) > 1:
-        out.print(f"Among the artifacts: {', '.join(f'{table.name}.csv' for table in findings.tables[1:])}.")
+    others = [*(f"{table.name}.csv" for table in findings.tables[1:]), *findings.files]
+    if others:
+        out.print(f"Among the artifacts: {', '.join(others)}.")
 
 
 def findings_artifacts(findings: Findings) -> dict[str, str]:
-    """File name -> text: the tables with all digits, and the picture."""
+    """File name -> text: the tables with all digits, the picture, and what other programs read."""
     files = {f"{table.name}.csv": csv_text([table.columns, *map(_plain_row, table.rows)]) for table in findings.tables}
     if findings.chart is not None:
         files["chart.svg"] = lines_svg(findings.chart)
-    return files
+    return files | dict(findings.files)
 
 
 def findings_markdown(findings: Findings) -> str:

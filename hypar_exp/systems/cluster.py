@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.profile import load_profile
-from hypar_exp.planning.pipelines import stage_file
+from hypar_exp.planning.pipelines import pipedream_files, stage_file
 from hypar_exp.planning.pipelines.optimal import Optimal, ProvenPlan
 from hypar_exp.planning.pipelines.problem import Cluster, PipelinePlanner, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts, StageCosts
@@ -105,8 +105,18 @@ class ClusterPipeline:
                 "stage/peak_memory_bytes": step.memory_bytes.tolist(),
                 "stage/activations_alive": timeline.activations_alive().tolist(),
             },
+            files=self._for_pipedream(costs, plan),
             timeline=timeline,
         )
+
+    def _for_pipedream(self, costs: StageCosts, plan: StagePlan) -> dict[str, str]:
+        """What PipeDream's runtime reads of a plan of a profile; it has no copies of whole pipelines."""
+        if not isinstance(costs, ProfileCosts) or plan.replicas > 1:
+            return {}
+        return {
+            "pipedream_graph.txt": pipedream_files.graph_with_stages(costs.profile, plan),
+            "hybrid_conf.json": pipedream_files.hybrid_configuration(plan),
+        }
 
     def _costs(self, setting: Setting) -> tuple[str, tuple[str, ...], StageCosts]:
         """What is cut into stages: its name, its layers' names, and their costs."""

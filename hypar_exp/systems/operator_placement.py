@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from hypar_exp.networks.operator_graph import OperatorGraph, load_operator_graph
 from hypar_exp.planning.pipelines.placement import Device, Place, Placement, latency_s
+from hypar_exp.planning.pipelines.placement_file import placement_json, read_placement
 from hypar_exp.systems.workload import Cell, Findings, Setting, Table
 from hypar_exp.units import percent, quantity, significant
 
@@ -21,6 +22,7 @@ class OperatorPlacement:
         graph: the path of a graph in dnn-partitioning's form.
         objective: the least maximum load (seconds between two samples), or the least latency of one sample.
         accelerators, cpus, memory_bytes: of the machine; what the graph's file offers where they are None.
+        split: the path of a placement in dnn-partitioning's form, an expert's, that is costed instead of a planned one.
     """
 
     graph: str
@@ -28,13 +30,15 @@ class OperatorPlacement:
     accelerators: int | None = None
     cpus: int | None = None
     memory_bytes: float | None = None
+    split: str | None = None
     name: str = "placement"
     uses: ClassVar[tuple[str, ...]] = ()
 
     def run(self, setting: Setting) -> Findings:
         """The devices and their loads, beside all operators on one accelerator."""
         graph = load_operator_graph(self.graph)
-        placement = Place(self.objective, self.accelerators, self.cpus, self.memory_bytes).place(graph)
+        planner = Place(self.objective, self.accelerators, self.cpus, self.memory_bytes)
+        placement = planner.place(graph) if self.split is None else read_placement(self.split, graph)
         alone, load = float(graph.accelerator_s.sum()), placement.max_load_s
         training = bool(graph.backward.any())
         words = [
@@ -56,10 +60,12 @@ class OperatorPlacement:
         words.append(f"Devices wait {percent(idle)} of the time")
         return Findings(
             title=f"{graph.name}: {len(graph.node_names)} operators, "
-            f"{'training' if training else 'inference'}, by {self.objective.replace('_', ' ')}",
+            f"{'training' if training else 'inference'}, "
+            + (f"by {self.objective.replace('_', ' ')}" if self.split is None else "as given"),
             words=words,
             tables=[Table("devices", COLUMNS, _rows(graph, placement)), _operators(graph, placement)],
             metrics=metrics,
+            files={"placement.json": placement_json(graph, placement)},
             series={"stage/load_s": [device.load_s for device in placement.devices]},
         )
 

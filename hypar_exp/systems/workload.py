@@ -55,6 +55,8 @@ class Findings:
     series: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """`stage/KEY`, `layer/KEY`, `block/KEY` or `epoch/KEY` -> a value for each, counted from 1."""
     chart: Chart | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Other artifacts: name -> text, for other programs to read."""
     timeline: Timeline | None = None
     """Shown and kept as a picture and as trace events."""
 

@@ -8,7 +8,7 @@ throughput; `latency_s` is the time of one sample alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Literal
@@ -169,27 +169,41 @@ def _one_more(
     return np.concatenate(reached)
 
 
+def load_s(graph: OperatorGraph, kind: Kind, nodes: Sequence[int]) -> float:
+    """Seconds of a device that runs these operators: their times and, on an accelerator, what arrives or leaves."""
+    own = list(nodes)
+    if kind == "cpu":
+        return float(graph.cpu_s[own].sum())
+    inside = set(own)
+    crossing = {producer for producer, consumer in graph.edges if (producer in inside) != (consumer in inside)}
+    return float(graph.accelerator_s[own].sum() + graph.transfer_s[sorted(crossing)].sum())
+
+
+Block = tuple[Kind, int, int]
+"""What runs at once: an operator on a CPU, or a piece of an accelerator's operators."""
+
+
 def latency_s(graph: OperatorGraph, placement: Placement) -> float:
     """Seconds of one sample alone: an accelerator starts when all that it reads is there, moves it in, computes
-    everything, and moves its results out; a CPU runs each operator as soon as it can.
+    everything, and moves its results out; a CPU runs each operator as soon as it can. An accelerator whose operators
+    wait for others that wait for it takes them in as few pieces as can be.
     """
-    owner = {node: number for number, device in enumerate(placement.devices) for node in device.nodes}
-    cpu = {number for number, device in enumerate(placement.devices) if device.kind == "cpu"}
-    block = {node: ("cpu", node) if owner[node] in cpu else ("accelerator", owner[node]) for node in owner}
-    members: dict[tuple[str, int], list[int]] = {}
+    block = _blocks(graph, placement)
+    members: dict[Block, list[int]] = {}
     for node, key in block.items():
         members.setdefault(key, []).append(node)
-    sources: dict[tuple[str, int], set[int]] = {key: set() for key in members}
+    sources: dict[Block, set[int]] = {key: set() for key in members}
     leaving: set[int] = set()
     for producer, consumer in graph.edges:
         if block[producer] != block[consumer]:
             sources[block[consumer]].add(producer)
             leaving.add(producer)
-    ready: dict[tuple[str, int], float] = {}
-    for key in _in_order(sources, block):
+    ready: dict[Block, float] = {}
+    needs = {key: {block[node] for node in nodes} for key, nodes in sources.items()}
+    for key in TopologicalSorter(needs).static_order():
         start = max((ready[block[producer]] for producer in sources[key]), default=0.0)
         if key[0] == "cpu":
-            ready[key] = start + float(graph.cpu_s[key[1]])
+            ready[key] = start + float(graph.cpu_s[members[key]].sum())
         else:
             arriving = sum(float(graph.transfer_s[producer]) for producer in sources[key])
             returned = sum(float(graph.transfer_s[node]) for node in members[key] if node in leaving)
@@ -197,9 +211,22 @@ def latency_s(graph: OperatorGraph, placement: Placement) -> float:
     return max(ready.values())
 
 
-def _in_order(
-    sources: dict[tuple[str, int], set[int]], block: dict[int, tuple[str, int]]
-) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        TopologicalSorter({key: {block[node] for node in nodes} for key, nodes in sources.items()}).static_order()
-    )
+def _blocks(graph: OperatorGraph, placement: Placement) -> dict[int, Block]:
+    """The block of each operator."""
+    reads: dict[int, list[int]] = {node: [] for node in range(len(graph.node_names))}
+    for producer, consumer in graph.edges:
+        reads[consumer].append(producer)
+    order = list(TopologicalSorter(reads).static_order())
+    block: dict[int, Block] = {}
+    for number, device in enumerate(placement.devices):
+        if device.kind == "cpu":
+            block |= {node: ("cpu", number, node) for node in device.nodes}
+            continue
+        own, piece = set(device.nodes), dict.fromkeys(order, 0)
+        for node in order:
+            returning = (
+                (piece[before] + (before not in own)) if node in own else piece[before] for before in reads[node]
+            )
+            piece[node] = max(returning, default=0)
+        block |= {node: ("accelerator", number, piece[node]) for node in own}
+    return block

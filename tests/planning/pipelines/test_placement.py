@@ -269,3 +269,24 @@ def test_units_that_read_each_other_in_a_circle_are_on_one_device() -> None:
     placement = Place().place(graph)
     assert [device.nodes for device in placement.devices] == [(0, 1, 2), (3,)]
     assert placement.max_load_s == 6.0
+
+
+def test_an_accelerator_that_waits_for_another_takes_two_pieces() -> None:
+    """a and c on one accelerator, b between them on another: a, its output moved out and in, b, moved again, c."""
+    graph = OperatorGraph(
+        "chain",
+        ("a", "b", "c"),
+        np.array([1.0, 2.0, 3.0]),
+        np.zeros(3),
+        np.array([10.0, 20.0, 0.0]),
+        np.zeros(3),
+        np.ones(3, np.bool_),
+        np.zeros(3, np.bool_),
+        np.arange(3),
+        ((0, 1), (1, 2)),
+        2,
+        0,
+        1.0,
+    )
+    split = Placement((Device("accelerator", (0, 2), 0.0), Device("accelerator", (1,), 0.0)))
+    assert latency_s(graph, split) == (1 + 10) + (10 + 2 + 20) + (20 + 3)
