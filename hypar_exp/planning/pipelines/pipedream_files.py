@@ -15,12 +15,16 @@ from hypar_exp.planning.stages import StagePlan
 def graph_with_stages(profile: Profile, plan: StagePlan) -> str:
     """The profile, with the number of its stage behind each node."""
     stage_of = {unit: number for number, stage in enumerate(plan.stages) for unit in stage.layers}
-    lines = [
-        f"{name} -- {profile.descriptions[node]} -- forward_compute_time={profile.forward_s[node] * 1e3:.3f}, "
-        f"backward_compute_time={profile.backward_s[node] * 1e3:.3f}, "
-        f"activation_size={profile.output_bytes[node]:.1f}, parameter_size={profile.weight_bytes[node]:.3f} -- stage_id={stage_of[node]}"
-        for node, name in enumerate(profile.node_names)
-    ]
+    lines = []
+    for node, name in enumerate(profile.node_names):
+        fields = {
+            "forward_compute_time": profile.forward_s[node] * 1e3,
+            "backward_compute_time": profile.backward_s[node] * 1e3,
+            "activation_size": profile.output_bytes[node],
+            "parameter_size": profile.weight_bytes[node],
+        }
+        values = ", ".join(f"{field}={value:.3f}" for field, value in fields.items())
+        lines.append(f"{name} -- {profile.descriptions[node]} -- {values} -- stage_id={stage_of[node]}")
     edges = [f"\t{profile.node_names[first]} -- {profile.node_names[second]}" for first, second in profile.edges]
     return "\n".join([*lines, *edges]) + "\n"
 

@@ -224,9 +224,8 @@ def _blocks(graph: OperatorGraph, placement: Placement) -> dict[int, Block]:
             continue
         own, piece = set(device.nodes), dict.fromkeys(order, 0)
         for node in order:
-            returning = (
-                (piece[before] + (before not in own)) if node in own else piece[before] for before in reads[node]
-            )
-            piece[node] = max(returning, default=0)
+            inside = node in own
+            earlier = (piece[before] + (inside and before not in own) for before in reads[node])
+            piece[node] = max([int(inside), *earlier])
         block |= {node: ("accelerator", number, piece[node]) for node in own}
     return block

@@ -290,3 +290,5 @@ def test_an_accelerator_that_waits_for_another_takes_two_pieces() -> None:
     )
     split = Placement((Device("accelerator", (0, 2), 0.0), Device("accelerator", (1,), 0.0)))
     assert latency_s(graph, split) == (1 + 10) + (10 + 2 + 20) + (20 + 3)
+    joined = replace(graph, edges=((1, 2),))
+    assert latency_s(joined, split) == (2 + 20) + (20 + 1 + 3)  # a waits for b as well: one piece
