@@ -198,7 +198,7 @@ class Plan:
 
     def legend(self) -> list[Split | Half]:
         """What a legend explains: the paper's two splits, whatever occurs, and both halves together."""
-        present = {int(entry) for entry in np.unique(self.choices)}
+        present = set(self.choices.ravel().tolist())
         third = [Split.OP] if Split.OP in present else []
         return [Split.DP, Split.MP, *third, *(Half if self.has_stages else ())]
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.planning import Choices, Half, Plan, Recompute, Split, Stage, read_plan
-from hypar_exp.planning.pipelines.balanced import least_slowest
 from hypar_exp.simulation.cost_model import CostModel
 from hypar_exp.simulation.stage_model import StageModel, stage_costs
 
@@ -161,6 +160,8 @@ class Balanced(_InStages):
         seconds = computed_s(model, levels, self.micro_batches)
         sums = np.concatenate([[0.0], np.cumsum(seconds)])
         stage_s = np.where(np.tri(layers + 1, dtype=bool), np.inf, sums - sums[:, None])
+        from hypar_exp.planning.pipelines.balanced import least_slowest  # most programs cut nothing
+
         _, cuts = least_slowest(stage_s, np.zeros(layers + 1), self.stages)
         return list(cuts[self.stages - 1])
 
