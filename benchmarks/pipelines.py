@@ -81,12 +81,9 @@ def piper_rows() -> Iterator[tuple[str, Callable[[], object], float]]:
 
 
 def dapple_rows() -> Iterator[tuple[str, Callable[[], object], None]]:
-    for name, batch, cluster in (
-        ("vgg19", 32, Cluster(2, 8)),
-        ("vgg19", 32, Cluster(16, 1)),
-        ("amoebanet_36", 1, Cluster(2, 8)),
-    ):
-        costs = ProfileCosts.of(load_profile(str(DATA / f"hpgo/{name}.graph.txt"), batch_size=batch))
+    for name, cluster in (("vgg16", Cluster(2, 8)), ("vgg16", Cluster(16, 1)), ("alexnet", Cluster(2, 8))):
+        profile = load_profile(str(DATA / f"pipedream/{name}.graph.txt"))
+        costs, batch = ProfileCosts.of(profile), profile.batch_size
         problem = PipelineProblem(costs, cluster, 32 * batch, 32)
         what = f"dapple, {name}, {cluster.machines} x {cluster.devices_per_machine}"
         yield what, lambda at=problem: Dapple().plan(at), None  # type: ignore[misc]
