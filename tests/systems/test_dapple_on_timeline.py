@@ -28,6 +28,5 @@ def test_the_timeline_is_never_longer_than_where_a_link_has_one_channel_for_both
         step = ClusterStep(problem, StagePlan(tuple(stages), plan.micro_batches, plan.copies), OneFOneB("long"))
         seconds = step.timeline.step_time_s
         assert seconds <= plan.exact_length_s() * (1 + 1e-12)
-        assert plan.latency_s <= plan.exact_length_s() * (1 + 1e-12)
         equal += seconds == pytest.approx(plan.exact_length_s(), rel=1e-12)
     assert equal > len(plans) // 2  # wherever no link is the bottleneck
