@@ -19,8 +19,10 @@ class GridSweeper(Sweeper):
     The grid's syntax and order are those of Hydra's basic sweeper.
     """
 
-    def __init__(self, most_jobs: int, fail_fast: bool, params: Mapping[str, Any] | None = None) -> None:
-        self.most_jobs, self.fail_fast = most_jobs, fail_fast
+    def __init__(
+        self, most_jobs: int, fail_fast: bool, chart: Sequence[str] = (), params: Mapping[str, Any] | None = None
+    ) -> None:
+        self.most_jobs, self.fail_fast, self.chart = most_jobs, fail_fast, chart
         self.params = params or {}
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:

@@ -82,7 +82,7 @@ def comparison_png(comparison: Comparison) -> bytes | None:
         Row({comparison.rows: row, comparison.columns: name}, {column.key: value})
         for (row, name), value in cells.items()
     ]
-    return chart_png(axes, rows, comparison.value.title, column)
+    return chart_png(axes, rows, comparison.value.title, [column])
 
 
 def _title(comparison: Comparison) -> str:

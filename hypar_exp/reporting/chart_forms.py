@@ -21,8 +21,8 @@ WIDE_RANGE = 20.0
 """Values that differ by more than this factor are drawn on a logarithmic scale."""
 SERIES_BY_NATURE = ("strategy", "objective", "schedule")
 """What people compare side by side."""
-LINE_WIDTH, WIDER, MARKER_SIZE = 1.6, 3.2, 4.5
-"""In points; a line that others cover is wider by `WIDER` for each of them, so that all are seen."""
+LINE_WIDTH, WIDER, WIDEST, MARKER_SIZE = 1.6, 3.2, 7.0, 4.5
+"""In points; a line that others cover is wider by `WIDER` for each of them, or by `WIDEST` in all, so that all are seen."""
 MOST_DECADES = 4
 """More than this have a tick at powers of ten only."""
 NO_VALUE = "no value"
@@ -53,12 +53,14 @@ def lines(plot: Axes, rows: Sequence[Row], axes: AxisValues, column: Column, sca
         for name in names
     ]
     marks = marks_of(names) if series_axis else {"": marks_of(["hypar"])["hypar"]}
-    for name, line, covers in zip(names, points, covering_lines(points), strict=True):
+    covering = covering_lines(points)
+    wider = min(WIDER, WIDEST / max(1, *covering))
+    for name, line, covers in zip(names, points, covering, strict=True):
         mark = marks[name]
         x = sorted(line)
         plot.plot(
             x, [line[place] for place in x], linestyle=mark.line_style, color=mark.colour, marker=mark.marker,
-            markersize=MARKER_SIZE + WIDER * covers, linewidth=LINE_WIDTH + WIDER * covers,
+            markersize=MARKER_SIZE + wider * covers, linewidth=LINE_WIDTH + wider * covers,
             label=(name if line else f"{name} ({NO_VALUE})") if series_axis else None, solid_capstyle="butt",
             dash_capstyle="butt",
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 One axis of numbers is a line, one of names bars; two of names are grouped bars, two of numbers a heat map, one of each
 a line for every name. A third axis makes a panel for each of its values; swept objectives make a panel for each of the
-numbers that they make least. Panels of one number share its scale.
+numbers that they make least, and so do numbers that are asked for. Panels of one number share its scale.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class _Panel:
 
 
 def chart_png(
-    axes: AxisValues, rows: Sequence[Row], title: str, column: Column | None = None, objective: str | None = None
+    axes: AxisValues, rows: Sequence[Row], title: str, columns: Sequence[Column] = (), objective: str | None = None
 ) -> bytes | None:
     """`chart` as a PNG file; None where there is none."""
     from matplotlib import rc_context
 
     with rc_context({"text.parse_math": False}):  # names are text, also with a $ in them
-        figure = chart(axes, rows, title, column, objective)
+        figure = chart(axes, rows, title, columns, objective)
         if figure is None:
             return None
         picture = io.BytesIO()
@@ -50,43 +50,43 @@ def chart_png(
 
 
 def chart(
-    axes: AxisValues, rows: Sequence[Row], title: str, column: Column | None = None, objective: str | None = None
+    axes: AxisValues, rows: Sequence[Row], title: str, columns: Sequence[Column] = (), objective: str | None = None
 ) -> Figure | None:
-    """The picture of one number of the runs.
+    """The picture of a number of the runs, or of several beside each other.
 
     Args:
         axes: the swept axes; those of one value play no part.
         rows: the runs; those without the number are left out.
         title: above it.
-        column: the number; None for what the runs were made to find out: what their objectives make least where these
+        columns: the numbers; none for what the runs were made to find out: what their objectives make least where these
             were chosen, the optimality gap where all runs have one, the speedup where the strategy is swept and all
             runs have a baseline, and the step time else.
         objective: the objective that was chosen for all runs; None for none.
 
     Returns:
-        None where there is nothing to draw, or more than a picture can hold (four axes, or too many panels or series).
+        None where there is nothing to draw, or more than a picture can hold (four axes, three and several numbers, or
+        too many panels or series).
     """
     swept = {key: list(values) for key, values in axes.items() if len(values) > 1}
     rows = [row for row in rows if row.metrics]
-    if column is None and len(swept) <= 2 and set(MADE_LEAST).intersection(swept.get(OBJECTIVE, ())):
-        columns = [_BY_KEY[MADE_LEAST[name]] for name in swept[OBJECTIVE] if name in MADE_LEAST]
-        panels = [_Panel(named(each), _having(rows, each), each) for each in columns]
-        inner = list(swept)
-    else:
-        column = column or _main_column(swept, rows, objective)
-        panel_axis = _panel_axis(swept) if len(swept) == 3 else None
-        panels = _panels(swept, rows, column, panel_axis)
+    if not columns and len(swept) <= 2:
+        columns = [_BY_KEY[MADE_LEAST[name]] for name in swept.get(OBJECTIVE, ()) if name in MADE_LEAST]
+    columns = columns or [_main_column(swept, rows, objective)]
+    if len(swept) == 3 and len(columns) == 1:
+        panel_axis = _panel_axis(swept)
+        panels = _panels(swept, rows, columns[0], panel_axis)
         inner = [key for key in swept if key != panel_axis]
+    else:
+        panels = [_Panel(named(each) if len(columns) > 1 else "", _having(rows, each), each) for each in columns]
+        inner = list(swept)
     draw = _form(swept, inner)
     if draw is None or not any(panel.rows for panel in panels) or len(panels) > MOST_PANELS:
         return None
     return _figure(panels, {key: swept[key] for key in inner}, draw, title)
 
 
-def _panels(swept: AxisValues, rows: Sequence[Row], column: Column, axis: str | None) -> list[_Panel]:
+def _panels(swept: AxisValues, rows: Sequence[Row], column: Column, axis: str) -> list[_Panel]:
     rows = _having(rows, column)
-    if axis is None:
-        return [_Panel("", rows, column)]
     head = axis_heads(list(swept))[axis]
     return [
         _Panel(f"{head} {axis_value(axis, value)}", [row for row in rows if row.axes[axis] == value], column)

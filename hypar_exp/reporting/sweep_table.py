@@ -24,6 +24,7 @@ UNIT_ENDS = {
     "_s": "s",
     "_bytes": "B",
     "_j": "J",
+    "_fraction": "%",
 }
 """The ends of keys that tell a unit, the longer first."""
 
@@ -58,9 +59,13 @@ COLUMNS = (
     Column("memory_per_accelerator_bytes", "memory", "B"),
     Column("speedup", "speedup", None, more_is_better=True),
     Column("energy_efficiency", "efficiency", None, more_is_better=True, short="eff."),
+    Column("bubble_fraction", "bubble", "%"),
     Column("optimality_gap", "optimality gap", "%", short="gap"),
 )
-FIRST_TO_GO = ("memory_per_accelerator_bytes", "energy_efficiency", "communication_bytes", "step_energy_j", "speedup")
+FIRST_TO_GO = (
+    "memory_per_accelerator_bytes", "energy_efficiency", "communication_bytes", "step_energy_j", "bubble_fraction",
+    "speedup",
+)  # fmt: skip
 """The columns that a narrow terminal leaves to the file, in this order."""
 
 

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.experiments.run_record import source, source_tags
 from hypar_exp.reporting.page.sweep_page import sweep_page
 from hypar_exp.reporting.sweep_chart import OBJECTIVE, chart_png
-from hypar_exp.reporting.sweep_table import COLUMNS, Row, best_of, markdown
+from hypar_exp.reporting.sweep_table import COLUMNS, Column, Row, best_of, column_of, markdown
 from hypar_exp.sweeps.axes import Grid
 from hypar_exp.sweeps.outcome import Outcome
 from hypar_exp.sweeps.results import csv_of, parquet_of, table_of
@@ -151,6 +152,10 @@ def tables_of(results: SweepResults) -> dict[str, Maker]:
 class View:
     """How a sweep over a grid is shown at its end; other sweeps have views of their own."""
 
+    def __init__(self, charted: Sequence[str] = ()) -> None:
+        """Say what its pictures show: `charted` are metrics, none for what follows from the axes."""
+        self._charted = charted
+
     def axes(self, results: SweepResults) -> list[str]:
         """The first columns of the table on the terminal."""
         return results.axes
@@ -167,7 +172,30 @@ class View:
         """Pictures, where there can be one: file name -> what makes it."""
         axes = {axis.key: axis.shown for axis in results.grid.swept}
         shared = {axis.key: axis.shown[0] for axis in results.grid.axes if len(axis.values) == 1}
+
+        def picture(metrics: Sequence[str]) -> Maker:
+            return lambda: chart_png(
+                axes, results.rows, title, _columns(metrics, results.rows), objective=shared.get(OBJECTIVE)
+            )
+
+        # panels of a third axis leave no room for those of other numbers
+        together = len(axes) < 3
+        first, others = (self._charted, ()) if together else (self._charted[:1], self._charted[1:])
         return {
-            "sweep.png": lambda: chart_png(axes, results.rows, title, objective=shared.get(OBJECTIVE)),
+            "sweep.png": picture(first),
+            **{f"sweep_{metric.replace('/', '_')}.png": picture([metric]) for metric in others},
             "sweep.html": lambda: sweep_page(title, results.axes, results.rows),
         }
+
+
+def _columns(metrics: Sequence[str], rows: Sequence[Row]) -> list[Column]:
+    """The columns of metrics.
+
+    Raises:
+        UserError: one that no run has.
+    """
+    known = {key for row in rows for key in row.metrics}
+    for metric in metrics:
+        if known and metric not in known:
+            raise UserError(f"hydra.sweeper.chart: no run has a metric '{metric}'{did_you_mean(metric, known)}")
+    return [column_of(metric) for metric in metrics]

@@ -48,7 +48,7 @@ class Sweep:
         """
         require_no_chdir(config.hydra)
         self.grid = grid
-        self._view = view or View()
+        self._view = view or View([str(metric) for metric in config.hydra.sweeper.get("chart") or ()])
         self.jobs = grid.jobs()
         self.fail_fast = bool(config.hydra.sweeper.get("fail_fast", False))
         """Whether the sweep stops at the first run that fails."""
@@ -197,6 +197,8 @@ class Sweep:
                     continue
                 (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
                 files[name] = content
+            except UserError as error:
+                troubles.append(f"{name} could not be made: {error}")
             except Exception as error:
                 troubles.append(f"{name} could not be made: {type(error).__name__}: {error}")
         return files, troubles

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from hypar_exp.reporting.chart_forms import covering_lines
 from hypar_exp.reporting.palette import STRATEGIES
 from hypar_exp.reporting.sweep_chart import chart, chart_png
-from hypar_exp.reporting.sweep_table import Row
+from hypar_exp.reporting.sweep_table import Row, column_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,3 +192,16 @@ def test_no_picture_of_nothing_or_of_too_much() -> None:
     assert chart({"strategy": STRATEGY_NAMES}, [], "title") is None
     failed = [Row({"strategy": name}, {}, "FAILED") for name in STRATEGY_NAMES]
     assert chart({"strategy": STRATEGY_NAMES}, failed, "title") is None
+
+
+def test_numbers_that_are_asked_for_have_a_panel_each() -> None:
+    axes = {"schedule": ["gpipe", "1f1b"]}
+    columns = [column_of("step_time_s"), column_of("bubble_fraction"), column_of("memory_per_accelerator_bytes")]
+    rows = numbered(axes, bubble_fraction=0.25, memory_per_accelerator_bytes=3e9)
+    _, panels = drawn(chart(axes, rows, "title", columns))
+    assert [panel.get_title() for panel in panels] == ["step time", "bubble", "memory"]
+    assert [heights(panel) for panel in panels] == [[1.0, 2.0], [0.25, 0.25], [3e9, 3e9]]
+    assert "25 %" in [words.get_text() for words in panels[1].texts]
+    three = {"network": NETWORKS, "strategy": STRATEGY_NAMES, "array.levels": LEVELS}
+    _, panels = drawn(chart(three, numbered(three), "title", columns[:1]))
+    assert [panel.get_title() for panel in panels] == ["network sfc", "network lenet_c"]
