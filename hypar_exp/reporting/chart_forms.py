@@ -22,8 +22,7 @@ WIDE_RANGE = 20.0
 SERIES_BY_NATURE = ("strategy", "objective", "schedule")
 """What people compare side by side."""
 LINE_WIDTH, WIDER, WIDEST, MARKER_SIZE = 1.6, 3.2, 7.0, 4.5
-"""In points; a line that others cover is wider by `WIDER` for each of them, at most by `WIDEST`, so that all of them are
-seen."""
+"""In points; a line that others cover is wider by `WIDER` for each of them, `WIDEST` at most, so that all are seen."""
 MOST_DECADES = 4
 """More than this have a tick at powers of ten only."""
 NO_VALUE = "no value"

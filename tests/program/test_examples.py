@@ -100,6 +100,20 @@ def test_the_hypercube_carries_a_tensor_over_half_of_its_dimensions(example: Pat
     assert cube.compute_time_s == tree.compute_time_s
 
 
+@of("interconnect")
+def test_the_fat_tree_has_faster_links_above(example: Path) -> None:
+    told = "network=vgg_a strategy=dp baseline=null array.levels=5 tracking=none interconnect="
+    tapered = [
+        step(f"{told}fat_tree interconnect.taper={taper}", config_dir=example / "conf").report for taper in (2, 1)
+    ]
+    tree = step(f"{told}tree").report
+    by_level = [report.communication_time_s_by_level for report in (*tapered, tree)]
+    np.testing.assert_allclose(by_level[0], by_level[2], err_msg="links that are all alike are a tree")
+    np.testing.assert_allclose(by_level[1] * 2.0 ** np.arange(5)[::-1], by_level[2])
+    with pytest.raises(UserError, match=r"interconnect\.taper"):
+        hx.run("interconnect=fat_tree interconnect.taper=0 tracking=none", config_dir=example / "conf")
+
+
 @of("hardware")
 def test_the_hardware_differs_from_hmc_in_what_it_says(example: Path) -> None:
     edge = hx.load_hardware(example / "conf" / "hardware" / "edge.yaml")
