@@ -55,7 +55,7 @@ class GPipe:
         """
         costs = problem.costs
         if self.by not in ("parameters", "time"):
-            raise UserError(f"pipeline.by must be parameters or time (got '{self.by}')")
+            raise UserError(f"planner.by must be parameters or time (got '{self.by}')")
         if self.by == "time":
             size = costs.forward_s(problem.samples) + costs.backward_s(problem.samples)
         else:

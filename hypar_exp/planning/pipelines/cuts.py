@@ -103,8 +103,8 @@ def cuts_of_graph(units: int, edges: Sequence[tuple[int, int]], name: str, most:
                 larger.append(bigger)
         if len(found) > most:
             raise UserError(
-                f"{name} can be cut in more than {most} places, too many to plan; plan it in one order of its layers "
-                "(pipeline.order=linear)"
+                f"{name} can be cut in more than {most} places, too many to look at in pairs; workload.linear=true "
+                "cuts it in the order of its layers alone"
             )
         layer = larger
     size = (units + 7) // 8

@@ -86,7 +86,7 @@ class Dapple:
             UserError: `score` is neither pivot nor exact.
         """
         if self.score not in ("pivot", "exact"):
-            raise UserError(f"pipeline.score must be pivot or exact (got '{self.score}')")
+            raise UserError(f"planner.score must be pivot or exact (got '{self.score}')")
         plans = self.search(problem)
         best = min(plans[:RESCORED], key=PlacedPlan.exact_length_s) if self.score == "exact" else plans[0]
         devices = [sum(stage.devices) // best.copies for stage in best.stages]

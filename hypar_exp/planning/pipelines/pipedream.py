@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.checks import require_number
 from hypar_exp.errors import UserError
 from hypar_exp.planning.pipelines.problem import PipelineProblem, least_sufficient
 from hypar_exp.planning.pipelines.stage_costs import Ranges
@@ -37,6 +38,9 @@ class PipeDream:
 
     replicate: bool = True
     exchanges_per_weight: float = 2.0
+
+    def __post_init__(self) -> None:
+        require_number("planner", self, "exchanges_per_weight")
 
     def plan(self, problem: PipelineProblem) -> StagePlan:
         """The stages, with replicas that take micro-batches in turn.

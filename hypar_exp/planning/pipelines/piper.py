@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.checks import require_number, require_whole
 from hypar_exp.errors import UserError
 from hypar_exp.networks.parallel_profile import ParallelProfile, Ways
 from hypar_exp.planning.pipelines.bottleneck import Stages, is_possible, least_slowest_stage
@@ -52,6 +53,9 @@ class Piper:
         devices, memory_bytes, bytes_per_s, micro_batches: what the profile's file offers where they are None.
         exchanges_per_weight: how often a weight crosses a device's link in a step's exchange of gradients; 4 is the
             authors', who model a parameter server, 2 that of a ring.
+
+    Raises:
+        UserError: a count or a size that cannot be.
     """
 
     replicate: bool = True
@@ -62,6 +66,13 @@ class Piper:
     bytes_per_s: float | None = None
     micro_batches: int | None = None
     exchanges_per_weight: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("devices", "micro_batches"):
+            if getattr(self, name) is not None:
+                require_whole("planner", name, getattr(self, name), least=1)
+        given = [name for name in ("memory_bytes", "bytes_per_s") if getattr(self, name) is not None]
+        require_number("planner", self, *given, "exchanges_per_weight")
 
     def plan(self, profile: ParallelProfile) -> StagePlan:
         """The stages; a replica's tensor parallelism is a split `mp` of all its layers at every level.

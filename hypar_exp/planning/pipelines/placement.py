@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hypar_exp.checks import require_number, require_whole, shortened
 from hypar_exp.errors import UserError
 from hypar_exp.networks.operator_graph import OperatorGraph
 from hypar_exp.planning.pipelines.placement_loads import Kind, Loads
@@ -73,14 +74,21 @@ class Place:
     cpus: int | None = None
     memory_bytes: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.objective not in ("max_load", "latency"):
+            raise UserError(f"objective must be max_load or latency (got {shortened(self.objective)})")
+        for name in ("accelerators", "cpus"):
+            if getattr(self, name) is not None:
+                require_whole("", name, getattr(self, name), least=0)
+        if self.memory_bytes is not None:
+            require_number("workload", self, "memory_bytes")
+
     def place(self, graph: OperatorGraph) -> Placement:
         """The devices, and what each of them runs.
 
         Raises:
-            UserError: it fits on no such devices, there are too many downsets, or `objective` is not known.
+            UserError: it fits on no such devices, or there are too many downsets.
         """
-        if self.objective not in ("max_load", "latency"):
-            raise UserError(f"pipeline.objective must be max_load or latency (got '{self.objective}')")
         memory = graph.accelerator_memory_bytes if self.memory_bytes is None else self.memory_bytes
         loads = Loads(graph)
         placed = self._best(loads, memory, np.maximum)

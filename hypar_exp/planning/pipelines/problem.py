@@ -92,7 +92,7 @@ class PipelineProblem:
 
     def __post_init__(self) -> None:
         require_whole("", "batch_size", self.batch_size, least=1)
-        require_whole("pipeline", "micro_batches", self.micro_batches, least=1)
+        require_whole("workload", "micro_batches", self.micro_batches, least=1)
 
     @property
     def samples(self) -> float:

@@ -278,5 +278,5 @@ def test_placements_fresh_append_and_scatter_first() -> None:
 
 def test_a_score_that_is_none() -> None:
     problem = PipelineProblem(costs_of("vgg19"), Cluster(1, 2), 64, 2)
-    with pytest.raises(UserError, match=r"^pipeline\.score must be pivot or exact \(got 'best'\)$"):
+    with pytest.raises(UserError, match=r"^planner\.score must be pivot or exact \(got 'best'\)$"):
         Dapple("best").plan(problem)  # type: ignore[arg-type]

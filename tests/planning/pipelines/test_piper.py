@@ -189,6 +189,13 @@ def test_the_sentence_says_how_much_memory_would_do(bert: ParallelProfile) -> No
         replace(planner, memory_bytes=least * 0.99e9).stages(bert)
 
 
+def test_counts_and_sizes_that_cannot_be() -> None:
+    with pytest.raises(UserError, match=r"^planner\.devices must be a whole number of at least 1 \(got 0\)$"):
+        Piper(devices=0)
+    with pytest.raises(UserError, match=r"^planner\.memory_bytes must be a finite number above 0 \(got -1\)$"):
+        Piper(memory_bytes=-1)
+
+
 def test_a_plan_of_stages(bert: ParallelProfile) -> None:
     row = next(row for row in ROWS if (row["devices"], row["memory_GiB"]) == ("32", "2"))
     plan = piper_of(row).plan(bert)

@@ -200,8 +200,10 @@ def test_what_does_not_fit() -> None:
     unsupported = replace(graph, on_accelerator=np.zeros(len(graph.node_names), np.bool_))
     with pytest.raises(UserError, match=r"has operators that none of 6 accelerators runs; it needs a CPU$"):
         Place().place(unsupported)
-    with pytest.raises(UserError, match=r"^pipeline\.objective must be max_load or latency \(got 'cost'\)$"):
-        Place("cost").place(graph)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"^objective must be max_load or latency \(got 'cost'\)$"):
+        Place("cost")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"^accelerators must be a whole number of at least 0 \(got -1\)$"):
+        Place(accelerators=-1)
 
 
 NODE = {"id": 1, "supportedOnFpga": 1, "cpuLatency": 1.0, "fpgaLatency": 1.0, "isBackwardNode": 0}
