@@ -114,6 +114,22 @@ class GraphBuilder:
         self._products[self._works] = _Product(macs, operands.elements + inner_elements, made, dropped)
         return Tensor(elements, operands.parts, operands.work | {self._works})
 
+    def keep(self, tensor: Tensor, what: str) -> None:
+        """Say that an operation without weights needs what it reads in the backward pass.
+
+        Args:
+            tensor: what it reads; the layers that made it hold it.
+            what: the field of `Around` that counts it. What several layers write after a product without weights
+                belongs to none of them and is left out.
+        """
+        if tensor.work:
+            return
+        for at, elements in tensor.parts.items():
+            around = self.layers[at].around
+            self.layers[at] = replace(
+                self.layers[at], around=replace(around, **{what: getattr(around, what) + elements})
+            )
+
     def network(self, name: str, ends: Sequence[Tensor] = (), outputs: Sequence[Tensor] = ()) -> Network:
         """The network; products that only `ends` of it read count as the compute of the layers that made them.
 

@@ -173,6 +173,34 @@ def test_hops_are_shown_and_recorded(
 
 
 @pytest.mark.usefixtures("database")
+def test_optimizer_states_are_recorded_where_there_are_some(command: Command, tmp_path: Path) -> None:
+    command("network=lenet_c", "baseline=null")
+    command("network=lenet_c", "baseline=null", "strategy=dp", "memory_model=mixed_precision_adam")
+    by_model = {run.data.params["memory_model.name"]: run.data.metrics for run in runs_in(tmp_path)}
+    assert "optimizer_memory_bytes" not in by_model["paper"]
+    adam = by_model["mixed_precision_adam"]
+    assert adam["optimizer_memory_bytes"] == 6 * adam["weights_memory_bytes"] == 12 * 430_500
+    assert adam["gradients_memory_bytes"] == 2 * adam["weights_memory_bytes"]
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ("memory_model.optimizer_state_bytes=[4,x]", "memory_model.optimizer_state_bytes[1] must be a whole number"),
+        ("memory_model.gradient_bytes=0", "memory_model.gradient_bytes must be a whole number from 1 to 64 (got 0)"),
+        ("memory_model.recompute=some", "memory_model.recompute must be none, selective or full (got 'some')"),
+        ("memory_model=adm", "there is no memory_model 'adm'; did you mean adam?"),
+    ],
+)
+def test_memory_models_that_cannot_be(command: Command, tmp_path: Path, chosen: str, sentence: str) -> None:
+    refused = command("network=lenet_c", chosen, expect=2)
+    assert sentence in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert MlflowClient(f"sqlite:///{tmp_path}/outputs/mlflow.db").get_experiment_by_name("hypar_exp") is None
+
+
+@pytest.mark.usefixtures("database")
 def test_another_baseline(command: Command, tmp_path: Path) -> None:
     command("network=sfc", "strategy=dp", "baseline=hypar")
     (run,) = runs_in(tmp_path)

@@ -476,6 +476,22 @@ def test_a_network_s_file_says_what_stands_around(tmp_path: Path) -> None:
     assert networks.load(str(path)).layers == network.layers
 
 
+@pytest.mark.parametrize(
+    ("name", "normalised"),
+    [  # elements of a sample that batch normalisations read: all outputs of convolutions, before pooling
+        ("resnet18", 64 * 112**2 + 4 * 64 * 56**2 + 5 * 128 * 28**2 + 5 * 256 * 14**2 + 5 * 512 * 7**2),
+        ("vgg_a", 0),
+    ],
+)
+def test_networks_of_the_literature_say_what_they_normalise(name: str, normalised: int) -> None:
+    network = networks.load(name)
+    kept = [
+        step(model_of(network, MemoryModel(normalisation=normalisation), levels=3, batch=16)).memory.activations_bytes
+        for normalisation in (True, False)
+    ]
+    assert kept[0] - kept[1] == 4 * 16 / 8 * normalised
+
+
 def test_every_preset_can_be_loaded() -> None:
     for name, of_a_weight in (("paper", 8), ("momentum", 12), ("adam", 16), ("mixed_precision_adam", 18)):
         memory = step(model_of(networks.load("sfc"), load_memory_model(name))).memory

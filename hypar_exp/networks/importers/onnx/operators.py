@@ -52,6 +52,20 @@ KNOWN_OF_MICROSOFT = frozenset(
         "SkipSimplifiedLayerNormalization",
     )
 )
+KEPT_BY: Mapping[str, frozenset[str]] = {
+    "normalised_outputs": frozenset(
+        (
+            *("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization", "GroupNorm"),
+            *("RMSNormalization", "SimplifiedLayerNormalization", "SkipGroupNorm", "SkipLayerNormalization"),
+            "SkipSimplifiedLayerNormalization",
+        )
+    ),
+    "activation_inputs": frozenset(
+        ("Gelu", "BiasGelu", "FastGelu", "QuickGelu", "Erf", "Silu", "Swish", "Mish", "Softplus", "HardSwish")
+    ),
+    "dropout_outputs": frozenset(("Dropout", "BiasDropout")),
+}
+"""What of `Around` counts what an operator reads; Erf is what exporters write for GELU."""
 CONTROL_FLOW = ("If", "Loop", "Scan")
 WEIGHT_INPUTS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3)}
 """Where an operator's two operands are, if not first and second."""

@@ -63,7 +63,7 @@ class _Translation:
         elif (operator in operators.MATRICES or operators.is_convolution(operator)) and len(tensors) > 1:
             self._product(node, tensors)
         else:
-            self._weightless(node, tensors)
+            self._weightless(node, operator, tensors)
 
     def _layer(self, node: Node, layer: Layer, tensors: Sequence[Tensor]) -> None:
         written = self.graph.layer(layer, _first(tensors))
@@ -103,12 +103,16 @@ class _Translation:
         elements = _elements(self._model, node.outputs[0], tensors[0].elements)
         self._write(node, self.graph.product(tensors, elements, macs))
 
-    def _weightless(self, node: Node, tensors: Sequence[Tensor]) -> None:
+    def _weightless(self, node: Node, operator: str, tensors: Sequence[Tensor]) -> None:
         """Whatever else there is: it makes of each tensor one of another size, or combines several."""
         if not tensors:
             self._write(node, Tensor(_elements(self._model, node.outputs[0], 1)))
             return
-        self._write(node, tensors[0] if len(tensors) == 1 else self.graph.add(tensors))
+        combined = tensors[0] if len(tensors) == 1 else self.graph.add(tensors)
+        for what, kept_by in operators.KEPT_BY.items():
+            if operator in kept_by:
+                self.graph.keep(combined, what)
+        self._write(node, combined)
 
     def _write(self, node: Node, tensor: Tensor) -> None:
         """Bind a node's outputs."""
