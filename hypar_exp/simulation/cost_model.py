@@ -191,8 +191,14 @@ class KindCosts:
 
     @cached_property
     def mac_time_s(self) -> NDArray[np.float64]:
-        """float64[layers]: arithmetic of one accelerator, whatever the plan."""
+        """float64[layers]: arithmetic of one accelerator at its sustained rate, whatever the plan."""
         return mac_time_s(self.macs, self.hardware, 1 / self._share_of_one)
+
+    def arithmetic_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
+        """float64[..., layers]: the same where few samples slow it down; float64[layers] where none do."""
+        if not self.hardware.half_efficiency_batch:
+            return self.mac_time_s
+        return self.mac_time_s * (1 + self.hardware.half_efficiency_batch / leaf.samples)
 
     def leaf(self, counts: NDArray[np.number]) -> ShardedTensors:
         """One accelerator's share of every tensor in states, number[..., layers, len(Split)]."""
@@ -234,7 +240,7 @@ class KindCosts:
 
     def compute_time_s(self, leaf: ShardedTensors) -> NDArray[np.float64]:
         """float64[..., layers]: the roofline of one accelerator."""
-        return compute_time_s(self.mac_time_s, self.dram_time_s(leaf))
+        return compute_time_s(self.arithmetic_time_s(leaf), self.dram_time_s(leaf))
 
     def leaf_energy(self, leaf: ShardedTensors, communicated: NDArray[np.float64] | None = None) -> StepEnergy:
         """Joules of all accelerators of this kind.

@@ -30,6 +30,8 @@ class Hardware:
     multiplication_energy_j: float
     sram_energy_j_per_access: float
     dram_energy_j_per_element: float
+    half_efficiency_batch: float = 0.0
+    """Samples with which an accelerator reaches half of its sustained rate: b of them take as long as b + this many."""
 
     def __post_init__(self) -> None:
         require_whole("hardware", "processing_elements", self.processing_elements, least=1)
@@ -50,6 +52,7 @@ class Hardware:
             "multiplication_energy_j",
             "sram_energy_j_per_access",
             "dram_energy_j_per_element",
+            "half_efficiency_batch",
             above=None,
         )
 

@@ -193,7 +193,8 @@ class Pipeline:
         return StepReport(
             batch_size=self.model.batch_size,
             accelerators=self.model.accelerators,
-            mac_time_s=self.plan.micro_batches * self._joined([stage.costs.mac_time_s for stage in self.stages]),
+            mac_time_s=self.plan.micro_batches
+            * self._joined([stage.costs.arithmetic_time_s(stage.leaf) for stage in self.stages]),
             dram_time_s=self.plan.micro_batches
             * self._joined([stage.costs.dram_time_s(stage.leaf) for stage in self.stages]),
             communication_bytes_by_level_and_layer=self._communication_bytes(),

@@ -109,7 +109,7 @@ def _of_kind(costs: KindCosts, choices: Choices) -> _Part:
     communicated = costs.kind.group.weight * _by_layer(costs.model.network, costs, choices)
     communication_bytes = communicated * costs.hardware.element_bytes
     return _Part(
-        mac_time_s=costs.mac_time_s,
+        mac_time_s=costs.arithmetic_time_s(leaf),
         dram_time_s=costs.dram_time_s(leaf),
         communication_bytes=communication_bytes,
         communication_time_s=costs.links.time_s(communication_bytes.sum(axis=1), _exchanges(costs, choices)),

@@ -133,7 +133,7 @@ class StageModel:
         """Phase -> float64[layers]: the roofline of each layer, divided over the phases by the side that binds."""
         dram_s = self.costs.dram_time_of_phases_s(self.leaf)
         phases = self.model.accounting.phases
-        arithmetic_s = self.costs.mac_time_s
+        arithmetic_s = self.costs.arithmetic_time_s(self.leaf)
         bound_by_dram = sum(dram_s.values(), np.zeros_like(arithmetic_s)) > arithmetic_s
         return {phase: np.where(bound_by_dram, dram_s[phase], arithmetic_s / len(phases)) for phase in phases}
 

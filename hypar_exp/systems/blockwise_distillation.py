@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hypar_exp.checks import require_number, require_whole
+from hypar_exp.checks import require_whole
 from hypar_exp.errors import UserError, did_you_mean
 from hypar_exp.networks import Layer
 from hypar_exp.systems.blockwise_schedules import SCHEDULES, Blocks, Timed
@@ -35,7 +35,6 @@ class BlockwiseDistillation:
             convolution in place of each.
         devices: accelerators.
         schedules: see `blockwise_schedules`; speed-ups are over the first.
-        half_efficiency_batch: samples with which an accelerator reaches half of its rate.
         charge_exchanges: whether gradients and features cross the hardware's link for a time, or are hidden.
         task, dataset: of the published speed-ups to show beside; None for none.
 
@@ -47,7 +46,6 @@ class BlockwiseDistillation:
     student: str
     devices: int
     schedules: Sequence[str]
-    half_efficiency_batch: float
     charge_exchanges: bool
     task: str | None = None
     dataset: str | None = None
@@ -56,7 +54,6 @@ class BlockwiseDistillation:
 
     def __post_init__(self) -> None:
         require_whole("workload", "devices", self.devices, least=1, most=MOST_DEVICES)
-        require_number("workload", self, "half_efficiency_batch", above=None)
         if self.student not in STUDENTS:
             raise UserError(f"workload.student must be {' or '.join(STUDENTS)} (got {self.student!r})")
         if not self.schedules:
@@ -126,7 +123,7 @@ class BlockwiseDistillation:
         return Blocks(
             teacher_s=np.add.reduceat(teacher, starts) * seconds_a_mac,
             student_s=STUDENT_PHASES * np.add.reduceat(teacher * shares, starts) * seconds_a_mac,
-            half_efficiency_batch=self.half_efficiency_batch,
+            half_efficiency_batch=hardware.half_efficiency_batch,
             exchange_s=np.add.reduceat(gradient_s, starts) * self.charge_exchanges,
             relay_s=relay_s * self.charge_exchanges,
         )

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from hypar_exp.errors import UserError
 from hypar_exp.systems.blockwise_distillation import BlockwiseDistillation
 from hypar_exp.systems.blockwise_schedules import SCHEDULES, Blocks, hybrid
+from tests.conf import hardware
 from tests.systems.settings import setting, workload
+
+SETTING = replace(setting(network="mobilenet_v2"), hardware=hardware("a100", half_efficiency_batch=200.0))
 
 
 def test_two_blocks_on_two_devices_by_hand() -> None:
@@ -73,13 +76,13 @@ def test_hybrid_is_the_best_of_all_contiguous_assignments(
 def test_speedups_of_architecture_search_on_cifar10(schedule: str, published: float) -> None:
     made = workload("pipe_bd")
     assert isinstance(made, BlockwiseDistillation)
-    found = made.run(setting(network="mobilenet_v2"))
+    found = made.run(SETTING)
     assert found.metrics[f"speedup_{schedule}"] == pytest.approx(published, rel=0.05)
 
 
 def test_what_does_not_come_out_is_said() -> None:
     made = replace(workload("pipe_bd"), dataset="imagenet")  # type: ignore[type-var]
-    found = made.run(setting(network="mobilenet_v2"))
+    found = made.run(SETTING)
     assert any(words.startswith("ImageNet does not come out") for words in found.words)
     assert found.metrics["largest_difference"] > 1
 
@@ -88,9 +91,9 @@ def test_bad_values() -> None:
     made = workload("pipe_bd")
     assert isinstance(made, BlockwiseDistillation)
     with pytest.raises(UserError, match="the network has no layer 'block3_projekt'; did you mean block3_project"):
-        replace(made, block_ends=["block3_projekt"]).run(setting(network="mobilenet_v2"))
+        replace(made, block_ends=["block3_projekt"]).run(SETTING)
     with pytest.raises(UserError, match="makes 53 blocks, more than the 20"):
-        replace(made, block_ends=[]).run(setting(network="mobilenet_v2"))
+        replace(made, block_ends=[]).run(SETTING)
     with pytest.raises(UserError, match="student must be alike or separable"):
         replace(made, student="small")
     with pytest.raises(UserError, match=r"workload\.schedules has no 'tr_ahd'"):

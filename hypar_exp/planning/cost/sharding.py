@@ -37,6 +37,8 @@ class ShardedTensors:
     """Elements of W that a pass over the batch reads: all, but of a table no more rows than are looked up."""
     extra_inputs: NDArray[np.float64]
     """What products without weights that run with the layer read, of the whole batch."""
+    samples: NDArray[np.float64]
+    """Of the batch."""
     edges: NDArray[np.float64]
     """The tensor on each edge as its consumer sees it: A(F), and A(E), of the whole batch."""
 
@@ -77,6 +79,7 @@ def shard(network: Network, batch_size: float, counts: NDArray[np.number]) -> Sh
         outputs=outputs,
         weights_touched=touched,
         extra_inputs=batch_size * network.extra_inputs * inputs,
+        samples=batch_size * _fraction(counts, (BATCH,)),
         edges=batch_size * network.edge_elements * inputs[..., network.edge_consumers],
     )
 

@@ -50,7 +50,7 @@ def _kind_costs(costs: KindCosts) -> dict[str, Any]:
         "joules_per_byte": (exchanged.by_layer_j / costs.hardware.element_bytes).tolist(),
         "row": [states * tables.digit_of.shape[1] for states in reached],
         "elements": _rows(tables, reached, costs.kind.group.weight),
-        "arithmetic_time_s": costs.mac_time_s[:, None].tolist(),
+        "arithmetic_time_s": _by_layer(np.atleast_2d(costs.arithmetic_time_s(leaf))),
         "dram_time_s": _by_layer(costs.dram_time_s(leaf)),
         "leaf_energy_j": _by_layer(costs.leaf_energy(leaf).by_layer_j),
     }
