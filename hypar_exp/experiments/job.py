@@ -31,7 +31,7 @@ from hypar_exp.networks import Network
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.planning import Strategy
 from hypar_exp.simulation import AcceleratorArray, Accounting, Hardware, Interconnect, MemoryModel, Objective
-from hypar_exp.simulation.halving import Pipeline
+from hypar_exp.simulation.halving import NoPipeline, Pipeline
 from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Setting, Step, Workload
 from hypar_exp.systems.convergence import Convergence
@@ -136,6 +136,11 @@ class Job:
     page: bool = False
     notes: tuple[str, ...] = ()
     """What the user should know and need not change."""
+
+    @property
+    def planned_by(self) -> str:
+        """The strategy's name, and the pipeline's where there is one."""
+        return f"{self.strategy.name}{'' if isinstance(self.pipeline, NoPipeline) else f', {self.pipeline.name}'}"
 
     @property
     def setting(self) -> Setting:

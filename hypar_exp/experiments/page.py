@@ -29,7 +29,7 @@ def page_of(job: Job, result: Result, title: str, rows: Rows) -> str:
     """
     words = []
     if result.comparison is not None and job.baseline is not None:
-        words.append(f"{job.strategy.name} has {comparison_words(result.comparison, job.baseline.name)}.")
+        words.append(f"{job.planned_by} has {comparison_words(result.comparison, job.baseline.name)}.")
     pipeline, names = result.report.pipeline, job.network.layer_names
     if pipeline is not None:
         return timeline_page(

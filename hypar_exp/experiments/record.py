@@ -190,14 +190,14 @@ def against(job: Job, result: Result) -> tuple[str, StepReport] | None:
 
 def numbers_of(job: Job, result: Result) -> Rows:
     """A run's numbers beside the baseline's, as people read them."""
-    return report_rows(step_of(job), job.strategy.name, result.report, against(job, result))
+    return report_rows(step_of(job), job.planned_by, result.report, against(job, result))
 
 
 def title_of(job: Job) -> str:
     """What a run plans, in a line."""
     planned_for = "" if job.objective.name == COMMUNICATION else f" for {job.objective.name}"
     return (
-        f"{job.network.name} by {job.strategy.name}{planned_for}: {len(job.network.layers)} layers, "
+        f"{job.network.name} by {job.planned_by}{planned_for}: {len(job.network.layers)} layers, "
         f"{2**job.array.levels} accelerators ({_way_words(job)}), batch {job.batch_size}"
         f"{', inference' if job.accounting.forward_only else ''}"
     )

@@ -95,7 +95,7 @@ def _show(job: Job, result: Result | Findings) -> None:
         return
     console.show_plan(job.network, result.plan, title_of(job))
     capacity = job.hardware.dram_capacity_bytes
-    console.show_report(step_of(job), job.strategy.name, result.report, against(job, result), capacity)
+    console.show_report(step_of(job), job.planned_by, result.report, against(job, result), capacity)
     if result.report.pipeline is not None:
         console.show_timeline(result.report.pipeline.timeline)
     if job.convergence is not None:
