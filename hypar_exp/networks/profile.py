@@ -25,6 +25,9 @@ from hypar_exp.errors import UserError
 from hypar_exp.text_files import Line, read_lines
 
 FLOAT_BYTES = 4
+PROFILES = Path(__file__).parent / "profiles"
+SHIPPED = {"vgg19": 32, "bert_large": 2, "amoebanet_18": 8, "amoebanet_36": 1}
+"""Profiles that come with the package: name -> samples that were profiled at once."""
 _NODE = re.compile(r"(\S+) -- (.*?) -- (\S+=.*?)(?: -- stage_id=\d+)?")
 _EDGE = re.compile(r"(\S+) -- (\S+)")
 _FIELD = re.compile(r"(\w+)=(\[[^\]]*\]|[^,]*)")
@@ -75,7 +78,7 @@ def load_profile(path: str, name: str | None = None, batch_size: int | None = No
     """A profile in PipeDream's form.
 
     Args:
-        path: the file.
+        path: the file, or the name of one of `SHIPPED`.
         name: of the network; the file's where it is None.
         batch_size: samples that were profiled at once; where it is None, what the first fully connected node says.
 
@@ -83,6 +86,8 @@ def load_profile(path: str, name: str | None = None, batch_size: int | None = No
         UserError: the file cannot be read or does not have this form, a node lacks a time or a size, an edge names a
             node that does not exist, or the nodes read each other in a circle; the sentence names file and line.
     """
+    if path in SHIPPED and not Path(path).exists():
+        path, batch_size = str(PROFILES / f"{path}.graph.txt"), batch_size or SHIPPED[path]
     if batch_size is not None:
         require_whole("network", "batch", batch_size, least=1)
     nodes: dict[str, _Node] = {}

@@ -121,7 +121,9 @@ class _Search:
     def best(self, count: int) -> list[Choices]:
         """The choices of the most promising plans of the whole array."""
         top = np.full((self._above, self._layers), Split.DP, dtype=np.uint8)
-        parts = self._sorted(self._front(0, self._layers, self._above, self._pipeline.most_stages))
+        parts = self._sorted(
+            part for part in self._front(0, self._layers, self._above, self._pipeline.most_stages) if part.stages > 1
+        )
         return [np.concatenate([top, part.choices]) for part in parts[:count]]
 
     def _find(self, first: int, last: int, level: int, most_stages: int) -> list[_Part]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.profile import load_profile
+from hypar_exp.networks.profile import SHIPPED, load_profile
 
 DATA = Path(__file__).parents[1] / "data"
 NODE = "forward_compute_time=1.5, backward_compute_time=2, activation_size=[400; 80], parameter_size=8"
@@ -15,17 +15,23 @@ NODE = "forward_compute_time=1.5, backward_compute_time=2, activation_size=[400;
     ("file", "nodes", "total_s", "weight_bytes"),
     [
         ("pipedream/vgg16.graph.txt", 41, 0.690507, 553430000.0),
-        ("hpgo/vgg19.graph.txt", 26, None, None),
-        ("hpgo/amoebanet_36.graph.txt", 44, None, None),
-        ("hpgo/bert_large.graph.txt", 29, None, None),
+        ("vgg19", 26, None, None),
+        ("amoebanet_36", 44, None, None),
+        ("bert_large", 29, None, None),
     ],
 )
 def test_profiles_of_the_authors(file: str, nodes: int, total_s: float | None, weight_bytes: float | None) -> None:
-    profile = load_profile(str(DATA / file), batch_size=64)
+    profile = load_profile(file if file in SHIPPED else str(DATA / file), batch_size=64)
     assert len(profile.node_names) == nodes
     assert all(producer < consumer for producer, consumer in profile.edges)
     if total_s is not None:
         assert (profile.forward_s + profile.backward_s).sum() == pytest.approx(total_s, rel=1e-6)
+
+
+def test_shipped_profiles_know_what_was_profiled() -> None:
+    assert {name: load_profile(name).batch_size for name in SHIPPED} == SHIPPED
+    with pytest.raises(UserError, match="vgg20"):
+        load_profile("vgg20")
 
 
 def test_a_fully_connected_node_tells_the_batch() -> None:

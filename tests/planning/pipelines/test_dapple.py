@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.profile import Profile
+from hypar_exp.networks.profile import PROFILES, Profile
 from hypar_exp.planning.pipelines.cuts import Cuts
 from hypar_exp.planning.pipelines.dapple import Dapple
 from hypar_exp.planning.pipelines.links import ClusterLinks, Devices, placements
@@ -61,7 +61,7 @@ class ProgramCosts(ProfileCosts):
 @cache
 def costs_of(model: str) -> ProgramCosts:
     """Cut only where the program does: before each node that its first source leads to, with all that it reads."""
-    profile = without_inputs(DATA / f"hpgo/{FILES[model]}.graph.txt", PROFILED[model])
+    profile = without_inputs(PROFILES / f"{FILES[model]}.graph.txt", PROFILED[model])
     units = len(profile.node_names)
     needed = np.eye(units, dtype=np.bool_)
     for producer, consumer in sorted(profile.edges, key=lambda edge: edge[1]):
@@ -200,7 +200,7 @@ def test_vgg_19_is_3_23_times_as_fast_as_pipedream_s_plan() -> None:
 @pytest.mark.parametrize("model", ["vgg19", "amoebanet36", "amoebanet18"])
 @pytest.mark.parametrize("machines", [(2, 8), (16, 1)])
 def test_the_exact_score_takes_the_shortest_of_the_best_by_the_pivot(model: str, machines: tuple[int, int]) -> None:
-    costs = ProfileCosts.of(without_inputs(DATA / f"hpgo/{FILES[model]}.graph.txt", PROFILED[model]))
+    costs = ProfileCosts.of(without_inputs(PROFILES / f"{FILES[model]}.graph.txt", PROFILED[model]))
     problem = PipelineProblem(costs, Cluster(*machines, 25e9, 1e9, 25e9, 3e9), 32 * PROFILED[model], 32)
     plans = Dapple().search(problem)
     shortest = min(plans[:32], key=lambda plan: plan.exact_length_s())

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.profile import Profile, load_profile
+from hypar_exp.networks.profile import PROFILES, Profile, load_profile
 from hypar_exp.planning.pipelines import Balanced, Cluster, Dapple, FromFile, PipelineProblem, ProfileCosts
 from hypar_exp.planning.pipelines.stage_file import COLUMNS, plan_rows
 from hypar_exp.planning.stages import StagePlan
@@ -15,7 +15,7 @@ from hypar_exp.text_files import csv_text
 from tests.planning.pipelines.profiles import random_profile
 
 DATA = Path(__file__).parents[2] / "data"
-VGG19 = load_profile(str(DATA / "hpgo/vgg19.graph.txt"), batch_size=32)
+VGG19 = load_profile(str(PROFILES / "vgg19.graph.txt"), batch_size=32)
 PROBLEM = PipelineProblem(ProfileCosts.of(VGG19), Cluster(2, 8), 256, 8)
 
 
