@@ -128,10 +128,6 @@ def test_what_no_cluster_can_do(command: Command, arguments: list[str], sentence
 def test_the_best_plan_is_never_slower_than_the_published_planners(command: Command, tmp_path: Path) -> None:
     command("experiment=dapple", "case=vgg19_b1024", timeout=300)
     runs = SqliteRecorder(database=str(tmp_path / "outputs" / "mlflow.db")).results().runs()
-    seconds = {
-        run.name: run.metrics["step_time_s"]
-        for run in runs
-        if "bubble_fraction" in run.metrics
-    }
+    seconds = {run.name: run.metrics["step_time_s"] for run in runs if "bubble_fraction" in run.metrics}
     assert len(seconds) == 3
     assert min(seconds.values()) == next(value for name, value in seconds.items() if "optimal" in name)
