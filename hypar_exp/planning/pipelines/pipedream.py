@@ -12,8 +12,10 @@ mini-batches in turn and exchange their gradients once in a round. A stage is as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,22 +57,41 @@ class PipeDream:
 
     def search(self, problem: PipelineProblem, memory_bytes: float) -> tuple[float, list[Stage]]:
         """Seconds between two mini-batches, infinity where nothing fits, and the stages."""
-        costs, cluster = problem.costs, problem.cluster
-        seconds = costs.forward_s(problem.samples) + costs.backward_s(problem.samples)
-        kept = costs.weight_bytes() + costs.activation_bytes(problem.samples)
-        flat = cluster.machines == 1 or cluster.devices_per_machine == 1
-        sizes = [cluster.devices] if flat else [cluster.devices_per_machine, cluster.machines]
-        levels: list[Level] = []
-        for number, parts in enumerate(sizes, 1):
-            across = cluster.machines > 1 and number == len(sizes)
-            rate = cluster.point_to_point_bytes_per_s(across=across)
-            times = replicated(seconds, costs.weight_bytes() * (self.exchanges_per_weight / rate), parts)
-            links = linked(times, 2 * costs.cut_bytes(problem.samples) / rate)
-            fits = _fits(kept, memory_bytes, parts)
-            level = best_pipelines(links, links, fits, replicate=self.replicate, all_starts=number < len(sizes))
-            levels.append(level)
-            seconds = level.slowest.min(axis=0)
-        return float(seconds[0, -1]), _stages(problem, levels) if np.isfinite(seconds[0, -1]) else []
+        cluster, limited = problem.cluster, memory_bytes < np.inf
+        compute_s = problem.costs.forward_s(problem.samples) + problem.costs.backward_s(problem.samples)
+        if cluster.machines == 1 or cluster.devices_per_machine == 1:
+            times = self._times(problem, compute_s, cluster.devices, across=cluster.machines > 1)
+            top = self._tables(cluster.devices, _fitting(times, problem, memory_bytes, 0), limited)
+            return _slowest(top, 0, -1), _stages(problem, top, None)
+        within = cluster.devices_per_machine
+        times = self._times(problem, compute_s, within, across=False)
+
+        @cache
+        def inside(ahead: float) -> tuple[list[Level], NDArray[np.float64]]:
+            """The pipelines in a machine, and times of stages of machines, with so many accelerators behind each."""
+            tables = self._tables(within, _fitting(times, problem, memory_bytes, ahead), limited, all_starts=True)
+            return tables, self._times(problem, _fastest(tables), cluster.machines, across=True)
+
+        def machine(behind: int, copies: int) -> tuple[list[Level], NDArray[np.float64]]:
+            return inside(behind * within / copies if limited else 0.0)
+
+        top = self._tables(cluster.machines, lambda behind, copies: machine(behind, copies)[1][copies - 1], limited)
+        return _slowest(top, 0, -1), _stages(problem, top, lambda behind, copies: machine(behind, copies)[0])
+
+    def _times(self, problem: PipelineProblem, seconds: Ranges, parts: int, *, across: bool) -> NDArray[np.float64]:
+        """float64[parts, cuts, cuts]: T, or the links of a stage where they are slower, by replicas."""
+        costs, rate = problem.costs, problem.cluster.point_to_point_bytes_per_s(across=across)
+        exchange_s = costs.weight_bytes() * (self.exchanges_per_weight / rate)
+        return linked(replicated(seconds, exchange_s, parts), 2 * costs.cut_bytes(problem.samples) / rate)
+
+    def _tables(self, parts: int, times: Times, limited: bool, *, all_starts: bool = False) -> list[Level]:
+        """The pipelines on exactly 1, 2, ... parts: how many there are behind a stage matters to its memory alone."""
+        if not limited:
+            return [best_pipelines(parts, times, times, replicate=self.replicate, all_starts=all_starts)] * parts
+        return [
+            best_pipelines(used, times, times, replicate=self.replicate, all_starts=all_starts)
+            for used in range(1, parts + 1)
+        ]
 
     def _nothing_fits(self, problem: PipelineProblem) -> str:
         costs, memory_bytes = problem.costs, problem.cluster.memory_bytes
@@ -84,8 +105,8 @@ class PipeDream:
         )
 
 
-Fits = Callable[[int, int], NDArray[np.bool_]]
-"""From the devices behind a stage, and its replicas, to bool[cuts, cuts]: whether it fits."""
+Times = Callable[[int, int], Ranges]
+"""From the parts behind a stage, and its replicas, to float64[cuts, cuts]: seconds, infinity where it does not fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +150,17 @@ def linked(times: NDArray[np.float64], link_s: NDArray[np.float64]) -> NDArray[n
     return slower
 
 
-def best_pipelines(
-    whole: NDArray[np.float64], last: NDArray[np.float64], fits: Fits | None, *, replicate: bool, all_starts: bool
-) -> Level:
+def best_pipelines(parts: int, whole: Times, last: Times, *, replicate: bool, all_starts: bool) -> Level:
     """A(i, j, m) for exactly m = 1, 2, ... parts.
 
     Args:
-        whole: float64[parts, cuts, cuts], seconds of a range as the only stage, by replicas.
-        last: float64[parts, cuts, cuts], the same behind other stages.
-        fits: which stages fit in memory; None where all do.
+        parts: of the level.
+        whole: seconds of a range as the only stage.
+        last: the same behind other stages.
         replicate: whether a stage may have several replicas.
         all_starts: whether pipelines from every cut are wanted, or only those from the first.
     """
-    parts, cuts = whole.shape[:2]
+    cuts = whole(parts - 1, 1).shape[0]
     starts = cuts if all_starts else 1
     slowest = np.full((parts, starts, cuts), np.inf)
     cut = np.zeros((parts, starts, cuts), np.intp)
@@ -151,9 +170,9 @@ def best_pipelines(
         cut[used - 1] = np.arange(starts)[:, None]
         replicas[used - 1] = used
         if replicate or used == 1:
-            best[:] = _that_fit(whole[used - 1], fits, parts - used, used)[:starts]
+            best[:] = whole(parts - used, used)[:starts]
         for copies in range(1, used if replicate else min(2, used)):
-            stage = _that_fit(last[copies - 1], fits, parts - used, copies)
+            stage = last(parts - used, copies)
             for start in range(starts):
                 candidates = np.maximum(slowest[used - copies - 1, start, start:, None], stage[start:])
                 chosen = candidates.argmin(axis=0)
@@ -165,26 +184,46 @@ def best_pipelines(
     return Level(slowest, cut, replicas)
 
 
-def _that_fit(times: Ranges, fits: Fits | None, behind: int, copies: int) -> Ranges:
-    return times if fits is None else np.where(fits(behind, copies), times, np.inf)
-
-
-def _fits(kept: Ranges, memory_bytes: float, parts: int) -> Fits | None:
-    """Whether the versions of weights and activations that a stage keeps fit in its memory: one for its own, and one
-    for every mini-batch that a replica has passed on and that has not come back.
+def _fitting(times: NDArray[np.float64], problem: PipelineProblem, memory_bytes: float, ahead: float) -> Times:
+    """`times` where the versions of weights and activations that a stage keeps fit in its memory: one for its own, and
+    one for every mini-batch that a replica has passed on and that has not come back, to the parts behind it or to
+    `ahead` more in other machines.
     """
-    if memory_bytes == np.inf:
-        return None
-    return lambda behind, copies: kept * (-(-behind // copies) + 1) <= memory_bytes
+    kept = problem.costs.weight_bytes() + problem.costs.activation_bytes(problem.samples)
+
+    def seconds(behind: int, copies: int) -> Ranges:
+        return np.where(kept * (math.ceil((behind + ahead) / copies) + 1) <= memory_bytes, times[copies - 1], np.inf)
+
+    return seconds
 
 
-def _stages(problem: PipelineProblem, levels: list[Level]) -> list[Stage]:
-    """The stages of the best pipeline of the top level, each cut further by the levels below."""
-    pieces = [(0, len(problem.costs.cuts) - 1, 1)]
-    for level in reversed(levels):
-        finer = []
-        for start, end, outer in pieces:
-            parts = int(level.slowest[:, start, end].argmin()) + 1
-            finer += [(first, last, outer * copies) for first, last, copies in level.stages(start, end, parts)]
-        pieces = finer
+def _fastest(tables: list[Level]) -> Ranges:
+    """The slowest stage of the best pipeline between any two cuts."""
+    fastest: Ranges = np.min([table.slowest[used] for used, table in enumerate(tables)], axis=0)
+    return fastest
+
+
+def _slowest(tables: list[Level], start: int, end: int) -> float:
+    return min(float(table.slowest[used, start, end]) for used, table in enumerate(tables))
+
+
+def _best(tables: list[Level], start: int, end: int) -> tuple[int, list[tuple[int, int, int]]]:
+    """The parts of the best pipeline, the fewest of equals, and (first cut, last cut, replicas) of its stages."""
+    used = int(np.argmin([table.slowest[used, start, end] for used, table in enumerate(tables)]))
+    return used + 1, tables[used].stages(start, end, used + 1)
+
+
+def _stages(
+    problem: PipelineProblem, top: list[Level], inside: Callable[[int, int], list[Level]] | None
+) -> list[Stage]:
+    """The stages of the best pipeline, none where nothing fits; each cut further by the level below, if any."""
+    end = len(problem.costs.cuts) - 1
+    if not np.isfinite(_slowest(top, 0, end)):
+        return []
+    behind, stages = _best(top, 0, end)
+    pieces = []
+    for start, stop, copies in stages:
+        behind -= copies
+        below = [(start, stop, 1)] if inside is None else _best(inside(behind, copies), start, stop)[1]
+        pieces += [(first, last, copies * own) for first, last, own in below]
     return [Stage(problem.costs.cuts.units_between(first, last), copies, copies) for first, last, copies in pieces]

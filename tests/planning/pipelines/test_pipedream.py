@@ -3,6 +3,7 @@
 import csv
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.profile import load_profile
+from hypar_exp.networks.profile import Profile, load_profile
 from hypar_exp.planning.pipelines.pipedream import Level, PipeDream, best_pipelines, linked, replicated
 from hypar_exp.planning.pipelines.problem import Cluster, PipelineProblem
 from hypar_exp.planning.pipelines.stage_costs import ProfileCosts
@@ -51,15 +52,19 @@ class Program:
             exchange_s = 4 * self.weights / rate
             whole = replicated(seconds, exchange_s / below, parts)
             last = linked(replicated(seconds, exchange_s, parts), 2 * self.outputs / rate)
-            fits = None if self.memory == np.inf else self._fits
             straight = self.row["straight"] == "True"
             final = number == len(self.parts)
-            levels.append(best_pipelines(whole, last, fits, replicate=not straight, all_starts=not final))
+            tables = (self._fitting(times) for times in (whole, last))
+            levels.append(best_pipelines(parts, *tables, replicate=not straight, all_starts=not final))
             seconds, below = levels[-1].slowest[-1], parts
         return levels
 
-    def _fits(self, behind: int, copies: int) -> NDArray[np.bool_]:
-        return self.kept <= self.memory / max(-(-behind // copies), 1e-300)
+    def _fitting(self, times: NDArray[np.float64]) -> Callable[[int, int], NDArray[np.float64]]:
+        def seconds(behind: int, copies: int) -> NDArray[np.float64]:
+            fits = self.kept <= self.memory / max(-(-behind // copies), 1e-300)
+            return np.where(fits, times[copies - 1], np.inf)
+
+        return seconds
 
     def stages(self) -> list[tuple[int, int, float, int]]:
         """(first, end, seconds, replicas) of the last level that the row prints, H1."""
@@ -95,7 +100,8 @@ def test_stages_are_the_programs_where_only_one_plan_is_best() -> None:
 def problems(draw: st.DrawFn) -> PipelineProblem:
     profile = random_profile(draw, chain=True)
     machines, devices = draw(st.sampled_from([(1, 4), (4, 1), (1, 3)]))
-    cluster = Cluster(machines, devices, inside_bytes_per_s=8.0, across_bytes_per_s=3.0)
+    memory_bytes = draw(st.sampled_from([30.0, 80.0, float("inf")]))
+    cluster = Cluster(machines, devices, inside_bytes_per_s=8.0, across_bytes_per_s=3.0, memory_bytes=memory_bytes)
     return PipelineProblem(ProfileCosts.of(profile), cluster, batch_size=8, micro_batches=2)
 
 
@@ -104,7 +110,7 @@ def slowest_of(problem: PipelineProblem, ends: tuple[int, ...], replicas: tuple[
     profile = problem.costs.profile  # type: ignore[attr-defined]
     share = problem.samples / profile.batch_size
     rate = problem.cluster.point_to_point_bytes_per_s(across=problem.cluster.machines > 1)
-    slowest = 0.0
+    slowest, behind = 0.0, sum(replicas)
     for first, end, copies in zip(ends[:-1], ends[1:], replicas, strict=True):
         units = slice(first, end)
         compute = share * float((profile.forward_s + profile.backward_s)[units].sum())
@@ -112,12 +118,15 @@ def slowest_of(problem: PipelineProblem, ends: tuple[int, ...], replicas: tuple[
         links = [2 * share * float(profile.output_bytes[end - 1]) / rate / copies] if end < ends[-1] else []
         links += [2 * share * float(profile.output_bytes[first - 1]) / rate / copies] if first else []
         slowest = max(slowest, (compute + exchange) / copies, *links)
+        behind -= copies
+        kept = float(profile.weight_bytes[units].sum() + share * profile.output_bytes[units].sum())
+        if kept * (-(-behind // copies) + 1) > problem.cluster.memory_bytes:
+            return np.inf
     return slowest
 
 
 @given(problems())
 def test_no_plan_is_faster(problem: PipelineProblem) -> None:
-    plan = PipeDream().plan(problem)
     units = len(problem.costs.profile.node_names)  # type: ignore[attr-defined]
     devices = problem.cluster.devices
     least = min(
@@ -127,8 +136,26 @@ def test_no_plan_is_faster(problem: PipelineProblem) -> None:
         for replicas in itertools.product(range(1, devices + 1), repeat=stages)
         if sum(replicas) <= devices
     )
+    if least == np.inf:
+        with pytest.raises(UserError, match=r"^no pipeline fits in array\.memory_bytes of"):
+            PipeDream().plan(problem)
+        return
+    plan = PipeDream().plan(problem)
     ends = (*(stage.layers[0] for stage in plan.stages), units)
     assert slowest_of(problem, ends, tuple(stage.replicas for stage in plan.stages)) == pytest.approx(least)
+
+
+def test_machines_add_versions_to_those_of_the_accelerators_inside() -> None:
+    """Four nodes of 10 bytes on two machines of two: the first of four stages has 4 versions, of three 3."""
+    ones = np.ones(4)
+    names = ("a", "b", "c", "d")
+    profile = Profile("four", names, names, 1, ones, ones, 0 * ones, 10 * ones, ((0, 1), (1, 2), (2, 3)))
+    for memory_bytes, slowest in ((40.0, 2.0), (39.0, 4.0), (29.0, np.inf)):
+        cluster = Cluster(2, 2, 1e9, 1e9, memory_bytes=memory_bytes)
+        found, _ = PipeDream(replicate=False).search(
+            PipelineProblem(ProfileCosts.of(profile), cluster, 1), memory_bytes
+        )
+        assert found == slowest, memory_bytes
 
 
 def test_two_levels_use_each_machine_for_a_pipeline_of_its_own() -> None:
