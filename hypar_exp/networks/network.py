@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
-from hypar_exp.networks.layers import Layer
+from hypar_exp.networks.layers import Around, Layer
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,16 @@ class Network:
     def elements_of(self, what: Callable[[Layer], int]) -> NDArray[np.float64]:
         """float64[layers]: some elements of one sample of every layer."""
         return np.array([what(layer) for layer in self.layers], dtype=np.float64)
+
+    @cached_property
+    def around(self) -> dict[str, NDArray[np.float64]]:
+        """Field of `Around` -> float64[layers]."""
+        return {spec.name: self.elements_of(attrgetter(f"around.{spec.name}")) for spec in fields(Around)}
+
+    @cached_property
+    def before_pooling(self) -> NDArray[np.float64]:
+        """float64[layers]: what a layer writes of one sample before it is pooled; 0 where it is not."""
+        return self.elements_of(attrgetter("before_pooling"))
 
     @cached_property
     def groups(self) -> NDArray[np.float64]:

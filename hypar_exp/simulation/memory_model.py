@@ -175,8 +175,8 @@ class MemoryModel:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Elements of attention's probabilities; and bytes of their dropout, a mask and what is left of them."""
         samples = leaf.inputs / network.input_elements
-        made = samples * network.elements_of(lambda layer: layer.around.probabilities)
-        dropped = samples * network.elements_of(lambda layer: layer.around.dropout_probabilities)
+        made = samples * network.around["probabilities"]
+        dropped = samples * network.around["dropout_probabilities"]
         return made, dropped * self.dropout * (activation_bytes + MASK_BYTES)
 
     def _around(self, network: Network, leaf: ShardedTensors, activation_bytes: int) -> NDArray[np.float64]:
@@ -184,14 +184,14 @@ class MemoryModel:
         read, written = leaf.inputs / network.input_elements, leaf.outputs / network.output_elements
         kept = np.zeros_like(read)
         if self.pooling:
-            kept = kept + written * network.elements_of(lambda layer: layer.before_pooling)
+            kept = kept + written * network.before_pooling
         if self.normalisation:
-            kept = kept + read * network.elements_of(lambda layer: layer.around.normalised_inputs)
-            kept = kept + written * network.elements_of(lambda layer: layer.around.normalised_outputs)
+            kept = kept + read * network.around["normalised_inputs"]
+            kept = kept + written * network.around["normalised_outputs"]
         if self.activation_functions:
-            kept = kept + written * network.elements_of(lambda layer: layer.around.activation_inputs)
-        masks = written * network.elements_of(lambda layer: layer.around.dropout_outputs) * self.dropout
-        return kept * activation_bytes + masks * MASK_BYTES
+            kept = kept + written * network.around["activation_inputs"]
+        kept = kept * activation_bytes
+        return kept + written * network.around["dropout_outputs"] * MASK_BYTES if self.dropout else kept
 
 
 def _first_of(segments: NDArray[np.intp], network: Network) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from hypar_exp import networks
 from hypar_exp.errors import UserError
 from hypar_exp.networks import Layer, Network, build
 from hypar_exp.networks.importers import onnx
+from hypar_exp.networks.layers import Around
 from hypar_exp.planning import CommunicationModel, HyPar, PlanningProblem
 from tests.conftest import DATA
 from tests.networks.importers.onnx_models import LIGHT, floats, node, numbers, save, transformer_block, weights
@@ -112,6 +113,19 @@ def test_a_transformer_block_as_pytorch_exports_it(tmp_path: Path, fixed: bool) 
     assert read.layer_names == ("attention/query", "attention/key", "attention/value", "output", "up", "down")
     assert [sizes(layer) for layer in read.layers] == [sizes(layer) for layer in ours.layers]
     assert read.edges == ours.edges
+
+
+def test_what_stands_around_the_layers_is_read(tmp_path: Path) -> None:
+    read = onnx.load(transformer_block(tmp_path / "block.onnx", [4, 7, 24], width=24, heads=3))
+    around = {layer.name: layer.around for layer in read.layers if layer.around != Around()}
+    assert around == {
+        "output": Around(normalised_outputs=7 * 24, probabilities=3 * 7 * 7),
+        "up": Around(activation_inputs=7 * 96),
+    }
+    light, ours = onnx.load(str(LIGHT / "light_resnet50.onnx")), networks.load("resnet50")
+    assert [sum(layer.around.normalised_outputs for layer in network.layers) for network in (light, ours)] == [
+        11113984
+    ] * 2
 
 
 def test_sizes_that_are_left_open_have_to_be_given(tmp_path: Path) -> None:
