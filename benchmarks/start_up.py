@@ -1,4 +1,4 @@
-"""How long the main job takes from the shell, against a bare Hydra app and a minimal MLflow script.
+"""How long the main job takes from the shell, against a bare Hydra app and a minimal MLflow script, and with a pipeline.
 
 `python -m benchmarks.start_up`. Every command runs in turns, so that a noisy machine is noisy for all; the table shows
 medians and ratios.
@@ -18,6 +18,7 @@ from pathlib import Path
 ROUNDS = 9
 ROOT = Path(__file__).resolve().parent.parent
 OVERRIDES = ["network=vgg_e", "strategy=hypar", "array.levels=4"]
+PIPELINE = ["pipeline=balanced", "pipeline.stages=2", "pipeline.micro_batches=64", "schedule=1f1b"]
 LAST_LINE_OF_ANSWER = b"memory per accelerator"
 
 BARE_HYDRA = f"""
@@ -64,8 +65,10 @@ def main() -> None:
             "bare Hydra app": lambda: _whole(bare, folder),
             "answer on the screen": lambda: _until_answer(ours, folder),
             "tracking=none, whole": lambda: _whole([*ours, "tracking=none"], folder),
+            "tracking=none, pipeline": lambda: _whole([*ours, *PIPELINE, "tracking=none"], folder),
             "minimal MLflow script": lambda: _whole(minimal, folder),
             "recorded, whole": lambda: _whole(ours, folder),
+            "recorded, pipeline": lambda: _whole([*ours, *PIPELINE], folder),
         }
         times: dict[str, list[float]] = {name: [] for name in table}
         for _ in range(ROUNDS):
@@ -76,6 +79,9 @@ def main() -> None:
     for name, value in median.items():
         hydra, mlflow = value / median["bare Hydra app"], value / median["minimal MLflow script"]
         print(f"{name:24}{value * 1000:>6.0f} ms{hydra:>15.2f}x{mlflow:>19.2f}x")
+    for kind in ("tracking=none", "recorded"):
+        ratio = median[f"{kind}, pipeline"] / median[f"{kind}, whole"]
+        print(f"{kind}: with a pipeline {ratio:.2f}x the time of without (limit 1.1x)")
 
 
 def _whole(command: list[str], folder: str) -> float:

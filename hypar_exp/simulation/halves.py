@@ -28,6 +28,9 @@ from hypar_exp.simulation.stage_model import StageModel, stage_costs
 MOST_KEPT = 12
 """Plans of a group that are kept: fronts are short, and what is beyond them is not on any but the longest."""
 
+ROUNDING = 1e-9
+"""Of plans that differ by no more than this, the one with fewest stages is taken: micro-batches cost energy."""
+
 
 @dataclass(frozen=True)
 class Halves:
@@ -62,7 +65,10 @@ class Halves:
         """The plan; without stages and micro-batches where nothing is gained by them."""
         search, recompute = _Search(self, model, plan_stage), recomputed_by(self.recompute, model)
         found = [Plan(choices, self.micro_batches, recompute) for choices in search.best(self.candidates)]
-        return min([plan_stage(model), *found], key=step_time_s)
+        plans = [plan_stage(model), *sorted(found, key=lambda plan: len(plan.stages()))]
+        seconds = [step_time_s(plan) for plan in plans]
+        least_s = min(seconds) * (1 + ROUNDING)
+        return next(plan for plan, length_s in zip(plans, seconds, strict=True) if length_s <= least_s)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,17 @@ def test_two_stages_are_as_fast_as_a_prototype_had_them(program: Program, tmp_pa
             assert float(runs[network, links]["speedup"]) > at_least - 0.005, (network, links)
 
 
+def test_where_stages_gain_nothing_there_are_no_micro_batches_either(program: Program, tmp_path: Path) -> None:
+    """A stage of 64 micro-batches takes as long, but for rounding, and reads all weights 64 times."""
+    runs = swept(
+        program, tmp_path, ["network", "interconnect"], "experiment=pipeline_vs_hypar", "network=vgg_c,vgg_e",
+        "interconnect=tree,shared",
+    )  # fmt: skip
+    for network in ("vgg_c", "vgg_e"):
+        assert (runs[network, "tree"]["speedup"], runs[network, "tree"]["energy_efficiency"]) == ("1.0", "1.0")
+    assert float(runs["vgg_e", "shared"]["speedup"]) > 1.1
+
+
 def test_schedules_differ_as_they_should(program: Program, tmp_path: Path) -> None:
     runs = swept(program, tmp_path, ["schedule", "pipeline.recompute"], "experiment=schedules")
     assert len(runs) == 16
