@@ -1,4 +1,4 @@
-"""How long the main job takes from the shell, against a bare Hydra app and a minimal MLflow script, and with a pipeline.
+"""How long the main job takes from the shell, also with a pipeline, against a bare Hydra app and a minimal MLflow script.
 
 `python -m benchmarks.start_up`. Every command runs in turns, so that a noisy machine is noisy for all; the table shows
 medians and ratios.
