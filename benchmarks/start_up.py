@@ -1,4 +1,4 @@
-"""How long the main job takes from the shell, also with a pipeline, against a bare Hydra app and a minimal MLflow script.
+"""How long the main job takes from the shell, alone and with a pipeline, beside a bare Hydra app and an MLflow script.
 
 `python -m benchmarks.start_up`. Every command runs in turns, so that a noisy machine is noisy for all; the table shows
 medians and ratios.
