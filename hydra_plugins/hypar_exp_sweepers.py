@@ -82,7 +82,7 @@ class PipeTuneSweeper(BatchSweeper):
         from hypar_exp.checks import require_whole
         from hypar_exp.sweeps.pipetune.sweep import PipeTune
 
-        super().__init__(most_jobs, fail_fast, params)
+        super().__init__(most_jobs, fail_fast, params=params)
         numbers = {"epochs": epochs, "samples_per_epoch": samples_per_epoch, "clusters": clusters}
         for name, value in numbers.items():
             require_whole("hydra.sweeper", name, value, least=1)

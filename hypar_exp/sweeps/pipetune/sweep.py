@@ -69,6 +69,7 @@ class TuningView(View):
     """Shows V1, V2 and PipeTune side by side for every default."""
 
     def __init__(self, asked: PipeTune, grid: Grid) -> None:
+        super().__init__()
         _require_scikit_learn()
         self._asked = asked
         axes = {axis.key: axis.shown for axis in grid.swept}
