@@ -37,13 +37,14 @@ from hypar_exp.systems import Setting, Step, Workload
 from hypar_exp.systems.convergence import Convergence
 from hypar_exp.tracking.store import Recorder
 
+PAPER_MEMORY = "hypar_exp.simulation.MemoryModel"
 TARGETS = {
     "network": "hypar_exp.networks.build",
     "hardware": "hypar_exp.simulation.Hardware",
     "accounting": "hypar_exp.simulation.Accounting",
+    "memory_model": PAPER_MEMORY,
 }
 """What makes the groups of which there is one form: their files need not name it."""
-PAPER_MEMORY = "hypar_exp.simulation.MemoryModel"
 STEP = "hypar_exp.systems.Step"
 """What a run does unless it is told otherwise."""
 PARTS = {
@@ -56,7 +57,7 @@ PARTS = {
     "schedule": ("placement", "orders"),
     "hardware": ("name", "element_bytes"),
     "accounting": ("name", "communication"),
-    "memory_model": ("name", "training"),
+    "memory_model": ("name", "sizes", "training", "recompute", "recomputing", "adds_up"),
     "workload": ("name",),
     "convergence": ("steps", "words"),
     "tracking": ("check", "record"),
