@@ -5,40 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hypar_exp.simulation.list_scheduling import ALIKE, Durations, pulled_together, repeated
-from hypar_exp.simulation.operations import Kind, Order, v_shaped
-
-PERIOD = 6
-"""F, I and W of two chunks."""
+from hypar_exp.simulation.list_scheduling import Operation
+from hypar_exp.simulation.operations import Kind
+from hypar_exp.simulation.schedules.v_shaped import VShaped
 
 
 @dataclass(frozen=True)
-class ZeroBubbleV:
-    """V-Half's pattern at half the pace, and so twice its activations: 2p of half a stage each.
+class ZeroBubbleV(VShaped):
+    """V-Half's pattern at half the pace, and so twice its activations: 2p of half a stage each."""
 
-    Attributes:
-        durations: what the order is made for; alike for all operations, as in the paper, unless given.
-    """
+    def _starts(self, device: int, devices: int) -> list[Operation]:
+        turn = 6 * (devices - 1)
+        return [
+            (Kind.FORWARD, device, 4 * device),
+            (Kind.FORWARD, 2 * devices - 1 - device, turn + 1 - 2 * device),
+            (Kind.INPUT_GRADIENT, 2 * devices - 1 - device, turn + 2 + 4 * device),
+            (Kind.INPUT_GRADIENT, device, 2 * turn + 3 - 2 * device),
+        ]
 
-    durations: Durations = ALIKE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "durations", Durations(*self.durations))
-
-    def placement(self, devices: int) -> Sequence[Sequence[int]]:
-        return v_shaped(devices)
-
-    def orders(self, devices: int, micro_batches: int) -> list[Order]:
-        starts = [_starts(device, devices) for device in range(devices)]
-        patterns = repeated(starts, PERIOD, micro_batches)
-        return pulled_together(patterns, self.placement(devices), 2 * devices, self.durations)
-
-
-def _starts(device: int, devices: int) -> list[tuple[int, int, int]]:
-    turn = 6 * (devices - 1)
-    return [
-        (Kind.FORWARD, device, 4 * device),
-        (Kind.FORWARD, 2 * devices - 1 - device, turn + 1 - 2 * device),
-        (Kind.INPUT_GRADIENT, 2 * devices - 1 - device, turn + 2 + 4 * device),
-        (Kind.INPUT_GRADIENT, device, 2 * turn + 3 - 2 * device),
-    ]
+    def _limit(self, starts: Sequence[Sequence[Operation]]) -> int:
+        return 2 * len(starts)
