@@ -12,46 +12,51 @@ import pytest
 
 from hypar_exp import networks
 from hypar_exp.errors import UserError
+from hypar_exp.networks.operator_graph import load_operator_graph
+from hypar_exp.networks.parallel_profile import load_parallel_profile
+from hypar_exp.networks.profile import PROFILES, load_profile
 from hypar_exp.paths import CONF_DIR
 from tests.conftest import DATA
 
-FILES = [
-    *(DATA / "accpar" / "Vgg11.txt", DATA / "calculon" / "gpt3-13B.json"),
-    *(DATA / "pipedream" / "pipedream_list_of_sizes.txt", DATA / "scalesim" / "Resnet18.csv"),
-    *(DATA / "scalesim" / "gpt2.csv", CONF_DIR / "network" / "cifar_c.yaml"),
+READERS: list[tuple[Path, Callable[[str], object]]] = [
+    *((DATA / file, networks.load) for file in ("accpar/Vgg11.txt", "calculon/gpt3-13B.json")),
+    *((DATA / file, networks.load) for file in ("pipedream/pipedream_list_of_sizes.txt", "scalesim/Resnet18.csv")),
+    *((file, networks.load) for file in (DATA / "scalesim" / "gpt2.csv", CONF_DIR / "network" / "cifar_c.yaml")),
+    (PROFILES / "vgg19.graph.txt", lambda path: load_profile(path, batch_size=32)),
+    (DATA / "dnn_partitioning" / "bert24_inference.json", load_operator_graph),
+    (DATA / "piper" / "bert32a100.json", load_parallel_profile),
 ]
 MUTATIONS = 1000
 ODD = ["", "-1", "0", "1e400", "9" * 20, "9" * 400, "NaN", "é\u202e", "[", "{", "}", '"', ",", "\t", "(", "=", " -- "]
 
 
-@pytest.mark.parametrize("source", FILES, ids=lambda file: file.name)
-def test_a_damaged_file_is_refused_in_one_sentence(source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("source", "read"), READERS, ids=[file.name for file, _ in READERS])
+def test_a_damaged_file_is_refused_in_one_sentence(source: Path, read: Callable[[str], object], tmp_path: Path) -> None:
     whole = source.read_bytes()
     file = tmp_path / source.name
     random_ = random.Random(source.name)
     refused = 0
     tracemalloc.start()
-    mutations = MUTATIONS if file.suffix != ".yaml" else MUTATIONS // 3  # PyYAML takes its time
-    for _ in range(mutations):
+    for _ in range(MUTATIONS):
         damaged = whole
         for _ in range(random_.choice([1, 1, 2, 5])):
             damaged = random_.choice(DAMAGES)(damaged, random_)
         file.write_bytes(damaged)
         started = time.process_time()
-        sentence = refusal(str(file))
+        sentence = refusal(read, str(file))
         refused += bool(sentence)
         assert "\n" not in sentence
         assert len(sentence) < 600 + len(str(file))
         assert time.process_time() - started < 5
     assert tracemalloc.get_traced_memory()[1] < 200e6
     tracemalloc.stop()
-    assert refused > mutations / 10
+    assert refused > MUTATIONS / 10
 
 
-def refusal(path: str) -> str:
+def refusal(read: Callable[[str], object], path: str) -> str:
     """What is wrong with a file, '' where it is read."""
     try:
-        networks.load(path)
+        read(path)
     except UserError as error:
         return str(error)
     return ""

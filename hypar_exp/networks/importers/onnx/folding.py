@@ -154,12 +154,13 @@ def _require_few(node: Any, values: Sequence[Numbers]) -> None:
 
 def _take_branches(graph: Any, known: Mapping[str, Numbers]) -> int:
     """Put the nodes of the branch that is taken in the place of each If on a constant; how many there were."""
-    decided = [node for node in graph.node if node.op_type == "If" and node.input and node.input[0] in known]
-    for node in decided:
+    taken = 0
+    for node in [node for node in graph.node if node.op_type == "If" and node.input and node.input[0] in known]:
         wanted = "then_branch" if known[node.input[0]].any() else "else_branch"
         branch = next((attribute.g for attribute in node.attribute if attribute.name == wanted), None)
         if branch is None or len(branch.output) != len(node.output):
             continue
+        taken += 1
         place = list(graph.node).index(node)
         graph.node.remove(node)
         for number, inner in enumerate(branch.node):
@@ -169,4 +170,4 @@ def _take_branches(graph: Any, known: Mapping[str, Numbers]) -> int:
         for number, (inside, outside) in enumerate(zip(branch.output, node.output, strict=True)):
             passed = type(node)(op_type="Identity", input=[inside.name], output=[outside])
             graph.node.insert(place + len(branch.node) + number, passed)
-    return len(decided)
+    return taken
