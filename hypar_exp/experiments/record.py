@@ -97,7 +97,7 @@ def record_of(
     if isinstance(result, Findings):
         metrics = findings_metrics_of(result)
         artifacts |= findings_artifacts(result)
-        if result.timeline is not None:
+        if result.timeline is not None and _has_pictures(job, origin):
             artifacts |= _timeline_artifacts(result.timeline, result.title)
         description = findings_markdown(result)
     elif job is not None and result is not None:
@@ -145,8 +145,6 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
         "plan.svg": plan_svg(result.plan, names, title_of(job)),
         "layers.csv": layer_csv(job.network, result.report),
     }
-    if result.report.pipeline is not None:
-        artifacts |= _timeline_artifacts(result.report.pipeline.timeline, title_of(job))
     if job.page:
         from hypar_exp.experiments.page import page_of
 
@@ -155,9 +153,16 @@ def _artifacts(job: Job, result: Result, origin: Origin) -> dict[str, str]:
         artifacts["optimal_plan.csv"] = result.gap.optimal.csv(names)
     if result.exploration is not None:
         artifacts |= exploration_artifacts(result.exploration, title_of(job))
-    if origin.parent_id is None or job.page:  # sweeps have thousands of runs, and pictures of their own
+    if _has_pictures(job, origin):
         artifacts["breakdown.svg"] = breakdown_svg(result.report, names, title_of(job))
+        if result.report.pipeline is not None:
+            artifacts |= _timeline_artifacts(result.report.pipeline.timeline, title_of(job))
     return artifacts
+
+
+def _has_pictures(job: Job | None, origin: Origin) -> bool:
+    """Whether a run keeps what is looked at one by one: sweeps have thousands of runs, and pictures of their own."""
+    return origin.parent_id is None or (job is not None and job.page)
 
 
 def _timeline_artifacts(step: Timeline, title: str) -> dict[str, str]:

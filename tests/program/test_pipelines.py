@@ -106,7 +106,6 @@ def test_planners_are_swept_over_a_profile_on_a_cluster(command: Command, tmp_pa
     # 64 samples of 8 x 30 ms a batch of 4 are 3.84 s on one accelerator, and no less than 0.96 s on four
     assert all(0.96 <= run.metrics["step_time_s"] <= 3.84 for run in runs)
     assert results.artifact(runs[0], "stages.csv").startswith("stage,first,last,layers,accelerators,machines,forward_s")
-    assert results.artifact(runs[0], "timeline.svg").startswith("<svg")
 
 
 @pytest.mark.parametrize(
