@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.json_files import read_json
-from hypar_exp.networks.profile import topological_order
+from hypar_exp.networks.profile import PROFILES, topological_order
 
+SHIPPED_GRAPHS = ("bert24_inference", "bert24_training")
+"""Graphs that come with the package."""
 SAME_COST_MS = 1e-6
 """Costs of the edges from one node differ by no more than this."""
 
@@ -57,12 +59,14 @@ class OperatorGraph:
 
 
 def load_operator_graph(path: str, name: str | None = None) -> OperatorGraph:
-    """An operator graph in dnn-partitioning's form.
+    """An operator graph in dnn-partitioning's form: a file, or the name of one of `SHIPPED_GRAPHS`.
 
     Raises:
         UserError: the file cannot be read or does not have this form, a size or time is missing, an edge names a node
             that does not exist, edges from one node cost differently, or the nodes read each other in a circle.
     """
+    if path in SHIPPED_GRAPHS and not Path(path).exists():
+        path = str(PROFILES / f"{path}.json")
     file = read_json(path, "graph of operators")
     nodes = file.objects("nodes", "node")
     if not nodes:

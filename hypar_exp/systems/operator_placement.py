@@ -8,9 +8,12 @@ from typing import ClassVar, Literal
 from hypar_exp.networks.operator_graph import OperatorGraph, load_operator_graph
 from hypar_exp.planning.pipelines.placement import Device, Place, Placement, latency_s
 from hypar_exp.planning.pipelines.placement_file import placement_json, read_placement
+from hypar_exp.systems.published_values import published_rows
 from hypar_exp.systems.workload import Cell, Findings, Setting, Table
 from hypar_exp.units import percent, quantity, significant
 
+SAME = 1e-9
+"""Share by which two loads may differ and be the same."""
 COLUMNS = ("device", "kind", "operators", "first", "last", "load_s", "compute_s", "memory_bytes")
 
 
@@ -19,7 +22,7 @@ class OperatorPlacement:
     """Operators on devices, as in dnn-partitioning (Tarnawski et al., NeurIPS 2020).
 
     Attributes:
-        graph: the path of a graph in dnn-partitioning's form.
+        graph: the path of a graph in dnn-partitioning's form, or the name of one that comes with the package.
         objective: the least maximum load (seconds between two samples), or the least latency of one sample.
         accelerators, cpus, memory_bytes: of the machine; what the graph's file offers where they are None.
         split: the path of a placement in dnn-partitioning's form, an expert's, that is costed instead of a planned one.
@@ -56,6 +59,7 @@ class OperatorPlacement:
         if not training:
             metrics["latency_s"] = latency_s(graph, placement)
             words.append(f"One sample alone takes {quantity(metrics['latency_s'], 's')}")
+        words += _published(graph.name, placement, load)
         idle = 1 - sum(device.load_s for device in placement.devices) / (load * len(placement.devices))
         words.append(f"Devices wait {percent(idle)} of the time")
         return Findings(
@@ -68,6 +72,23 @@ class OperatorPlacement:
             files={"placement.json": placement_json(graph, placement)},
             series={"stage/load_s": [device.load_s for device in placement.devices]},
         )
+
+
+def _published(name: str, placement: Placement, load_s: float) -> list[str]:
+    """What the authors' program prints for the same graph and accelerators, where it does."""
+    used = sum(device.kind != "cpu" for device in placement.devices)
+    words = []
+    for row in published_rows("placement"):
+        if row["graph"] == name and int(row["accelerators"]) == used:
+            exact_s, pipedream_s, expert_s = (float(row[f"{of}_ms"]) / 1e3 for of in ("exact", "pipedream", "expert"))
+            same = (
+                "the same" if abs(load_s / exact_s - 1) < SAME else f"ours is {significant(load_s / exact_s)} times it"
+            )
+            words.append(
+                f"The authors' program prints {quantity(exact_s, 's')} by its exact search ({same}), "
+                f"{quantity(pipedream_s, 's')} by PipeDream's and {quantity(expert_s, 's')} for an expert's split"
+            )
+    return words
 
 
 def _rows(graph: OperatorGraph, placement: Placement) -> list[list[Cell]]:

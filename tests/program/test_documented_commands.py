@@ -39,7 +39,6 @@ FILES = {
     "model.onnx": ROOT / "tests" / "data" / "onnx" / "onnx_einsum_implicit.onnx",
     "graph.txt": ROOT / "hypar_exp" / "networks" / "profiles" / "vgg19.graph.txt",
     "stage_plan.csv": ROOT / "tests" / "data" / "pipelines" / "stage_plan.csv",
-    "bert24_training.json": ROOT / "tests" / "data" / "dnn_partitioning" / "bert24_training.json",
     "bert32a100.json": ROOT / "tests" / "data" / "piper" / "bert32a100.json",
 }
 

@@ -23,7 +23,7 @@ READERS: list[tuple[Path, Callable[[str], object]]] = [
     *((DATA / file, networks.load) for file in ("pipedream/pipedream_list_of_sizes.txt", "scalesim/Resnet18.csv")),
     *((file, networks.load) for file in (DATA / "scalesim" / "gpt2.csv", CONF_DIR / "network" / "cifar_c.yaml")),
     (PROFILES / "vgg19.graph.txt", lambda path: load_profile(path, batch_size=32)),
-    (DATA / "dnn_partitioning" / "bert24_inference.json", load_operator_graph),
+    (PROFILES / "bert24_inference.json", load_operator_graph),
     (DATA / "piper" / "bert32a100.json", load_parallel_profile),
 ]
 MUTATIONS = 1000

@@ -15,7 +15,7 @@ from hypar_exp.planning.pipelines.placement_file import placement_json, read_pla
 from hypar_exp.planning.stages import Stage, StagePlan
 
 DATA = Path(__file__).parents[2] / "data"
-BERT = load_operator_graph(str(DATA / "dnn_partitioning/bert24_training.json"))
+BERT = load_operator_graph("bert24_training")
 
 
 def test_the_configuration_of_vgg16_on_four_is_the_authors() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hypar_exp.errors import UserError
 from hypar_exp.networks.operator_graph import OperatorGraph, load_operator_graph
+from hypar_exp.networks.profile import PROFILES
 from hypar_exp.planning.pipelines.placement import Device, Place, Placement, latency_s
 from hypar_exp.planning.pipelines.placement_loads import Kind
 
@@ -35,7 +36,7 @@ WORKLOADS = sorted({(row["workload"], row["graph"]) for row in ROWS})
 
 
 def graph_of(workload: str, graph: str) -> OperatorGraph:
-    own = DATA / f"dnn_partitioning/{workload}.json"
+    own = PROFILES / f"{workload}.json"
     file = own if own.exists() else SHARED / graph / f"{workload}.json"
     if not file.exists():
         pytest.skip("the program's input is not here")
