@@ -108,7 +108,6 @@ def _so_far(folder: Path, wanted: int, sweep: subprocess.Popen[str]) -> bool:
 def test_what_submitit_still_runs_for_a_sweep_that_was_killed_is_waited_for_and_not_run_again(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    pytest.importorskip("submitit")
     swept = (
         *("-m", "strategy=dp", "strategy._target_=slow.Slow", "++strategy.seconds=4", "baseline=null"),
         *("network=lenet_c", "array.levels=1,2", "hydra/launcher=submitit_local"),

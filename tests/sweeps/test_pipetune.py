@@ -33,7 +33,6 @@ def tuning(profiles: dict[str, float], batches: dict[str, str], near: float = 0.
 
 
 def test_costs_by_the_formulas() -> None:
-    pytest.importorskip("sklearn")
     tried = tuning(
         {"h": 0.0, "like": 0.05, "far": 3.0, "other": 0.0}, {"h": "8", "like": "8", "far": "8", "other": "9"}
     )
@@ -52,7 +51,6 @@ def test_costs_by_the_formulas() -> None:
 
 
 def test_nothing_is_near_without_nearness() -> None:
-    pytest.importorskip("sklearn")
     assert tuning({"h": 0.0, "like": 0.05}, {"h": "8", "like": "8"}, near=0.01).pipetune(("1", "a")).hits == 0
 
 
@@ -61,7 +59,6 @@ SWEEP = ("-m", "hydra/sweeper=pipetune", *AXES, "hydra.sweeper.default_systems=[
 
 
 def test_a_sweep_shows_the_three_ways_and_is_resumed(tmp_path: Path, command: Command, new_store: NewStore) -> None:
-    pytest.importorskip("sklearn")
     new_store(tmp_path)
     done = command(*SWEEP).stdout
     assert [line.split()[2] for line in done.splitlines() if line.startswith(" 2 dp")] == ["V1", "V2", "PipeTune"]
@@ -89,7 +86,6 @@ def test_a_sweep_shows_the_three_ways_and_is_resumed(tmp_path: Path, command: Co
     ],
 )
 def test_bad_values(command: Command, change: str, sentence: str) -> None:
-    pytest.importorskip("sklearn")
     ended = command(*SWEEP, change, "tracking=none", expect=2)
     assert sentence in ended.stderr
     assert len(ended.stderr.splitlines()) == 1

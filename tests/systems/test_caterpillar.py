@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from hypar_exp.errors import UserError
-from hypar_exp.paths import CONF_DIR
 from hypar_exp.simulation import HTree, simulate
 from hypar_exp.systems.caterpillar import Method
 from hypar_exp.systems.caterpillar_figures import Caterpillar
@@ -98,19 +96,3 @@ def test_a_table_of_one_s_own(tmp_path: Path) -> None:
 def test_unknown_methods(name: str) -> None:
     with pytest.raises(UserError, match="must be SGD, BGD, CP or DFA with a batch"):
         Method.of(name)
-
-
-def test_published_values_are_those_that_were_handed_in() -> None:
-    shared = CONF_DIR.parent.parent / "shared" / "others"
-    if not shared.is_dir():
-        pytest.skip("the values are not beside this checkout")
-    for name in ("caterpillar_figs6to8_read", "caterpillar_published"):
-        with (shared / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            assert tuple(csv.DictReader(file)) == published_rows(name)
-    names = {"500-500-500-10": "caterpillar_500", "2500-2000-1500-1000-500-10": "caterpillar_2500"}
-    with (shared / "caterpillar_fig5_epochs.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            known = names.get(row["network_without_784_input"])
-            if known is not None:
-                final = Convergence(known, row["method"], float(row["final_accuracy_pct"]), 1)
-                assert final.epochs == float(row["epochs_to_final"])

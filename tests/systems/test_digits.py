@@ -85,7 +85,6 @@ def slot_by_slot(stashes: bool, compensates: bool, inputs: Array, classes: np.nd
 
 
 def test_a_short_training_learns() -> None:
-    pytest.importorskip("sklearn")
     made = workload("pipelined_backprop_digits")
     assert isinstance(made, DelayedDigits)
     short = replace(made, rules=["sgdm", "lwp_sc"], stages=2, epochs=1, seeds=1, learning_rate=0.1, tested_share=0.6)

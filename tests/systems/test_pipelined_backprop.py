@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hypar_exp.paths import CONF_DIR
 from hypar_exp.systems import Findings, Setting
 from hypar_exp.systems.asynchronous import PipelinedBackpropagation, SpecTrain
 from hypar_exp.systems.delayed_momentum import METHODS, best_half_lives, half_life, shrinking
@@ -154,15 +152,6 @@ def ran(name: str) -> Findings:
     made = workload(name)
     assert isinstance(made, DelayedMomentumOnQuadratics | SpecTrain)
     return made.run(setting(8, 6, 4))
-
-
-def test_published_values_are_those_that_were_handed_in() -> None:
-    shared = CONF_DIR.parent.parent / "shared" / "others"
-    if not shared.is_dir():
-        pytest.skip("the values are not beside this checkout")
-    for name in ("pb_quadratic_half_lives", "pb_fill_and_drain_utilisation", "staleness_by_stage"):
-        with (shared / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            assert tuple(csv.DictReader(file)) == published_rows(name)
 
 
 def test_setting_is_what_a_job_has() -> None:

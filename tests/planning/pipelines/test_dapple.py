@@ -252,15 +252,11 @@ def test_the_pivot_s_latency_is_a_lower_bound(times: list[tuple[int, int]], micr
         assert latency == exact == micro_batches * sum(times[0])
 
 
-SHARED = Path(__file__).parents[4] / "shared/pipelines/oracle_dapple_length.csv"
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the program's lengths are not here")
 def test_exact_lengths_are_the_program_s() -> None:
     def numbers(text: str, of: Callable[[str], float] = float) -> list[float]:
         return [of(part) for part in text.split()]
 
-    for row in csv.DictReader(SHARED.read_text().splitlines()):
+    for row in csv.DictReader((DATA / "pipelines" / "oracle_dapple_length.csv").read_text().splitlines()):
         length = exact_length(
             numbers(row["forward_s"]),
             numbers(row["backward_s"]),
