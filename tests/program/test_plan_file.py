@@ -22,6 +22,6 @@ def test_a_recorded_and_a_pasted_plan_are_the_plan(command: Command, tmp_path: P
 
 
 def test_a_plan_of_another_network(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("level,conv1,conv2,fc1,fc2\nH1,0,0,1,4\n")
+    (tmp_path / "mine.csv").write_text("level,conv1,conv2,fc1,fc2\nH1,0,0,1,7\n")
     error = command("network=lenet_c", "strategy=file", "strategy.path=mine.csv", "tracking=none", expect=2).stderr
-    assert error.startswith("hypar_exp: mine.csv, line 2: '4' is no split; a plan is written in ")
+    assert error.startswith("hypar_exp: mine.csv, line 2: '7' is no split; a plan is written in ")
