@@ -15,7 +15,8 @@ from typing import cast
 import hypar_exp
 from hypar_exp.cli.endings import run_command
 from hypar_exp.errors import UserError
-from hypar_exp.experiments.job import build_object, register
+from hypar_exp.experiments.job import register
+from hypar_exp.experiments.objects import build_object
 from hypar_exp.paper import terminal
 from hypar_exp.paper.finding import Finding
 from hypar_exp.paper.html_page import html_page

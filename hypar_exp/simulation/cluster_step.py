@@ -98,12 +98,10 @@ class ClusterStep:
         """Of one micro-batch, by stage."""
         costs, links = self.problem.costs, ClusterLinks(self.problem.cluster)
         ends = list(pairwise(self.cuts))
-        forward, backward = (
-            np.array(
-                [seconds(self.samples, stage.devices)[end] for stage, end in zip(self.plan.stages, ends, strict=True)]
-            )
-            for seconds in (costs.forward_s, costs.backward_s)
-        )
+        passes_s = [self.problem.passes_s(self.samples, stage.devices) for stage in self.plan.stages]
+        forward, backward = np.array(
+            [[seconds[end] for seconds in both] for both, end in zip(passes_s, ends, strict=True)]
+        ).T
         crossing = costs.cut_bytes(self.samples)[self.cuts[1:-1]]
         sent = np.array(
             [

@@ -31,6 +31,20 @@ ALIKE = Durations()
 """What papers draw: F, I and W take the same time, boundaries none."""
 
 
+@dataclass(frozen=True)
+class MadeForDurations:
+    """A schedule whose order is pulled together.
+
+    Attributes:
+        durations: what the order is made for; alike for all operations, as in the paper, unless given.
+    """
+
+    durations: Durations = ALIKE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "durations", Durations(*self.durations))
+
+
 def pulled_together(
     patterns: Sequence[Sequence[Operation]], chunks_of: Sequence[Sequence[int]], limit: int, durations: Durations
 ) -> list[Order]:

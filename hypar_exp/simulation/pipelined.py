@@ -189,7 +189,9 @@ class Pipeline:
     def report(self) -> StepReport:
         """What the step comes to."""
         memory = self._memory()
-        fullest = int(np.argmax([device.total_bytes for device in memory]))
+        held_bytes = np.array([device.total_bytes for device in memory])
+        fullest = int(np.argmax(held_bytes))
+        exchanging_s = self._communication_time_s()
         return StepReport(
             batch_size=self.model.batch_size,
             accelerators=self.model.accelerators,
@@ -198,7 +200,7 @@ class Pipeline:
             dram_time_s=self.plan.micro_batches
             * self._joined([stage.costs.dram_time_s(stage.leaf) for stage in self.stages]),
             communication_bytes_by_level_and_layer=self._communication_bytes(),
-            communication_time_s_by_level=self._communication_time_s(),
+            communication_time_s_by_level=exchanging_s,
             energy=self._energy(),
             memory=memory[fullest],
             fits_in_memory=memory[fullest].total_bytes <= self.model.hardware.dram_capacity_bytes,
@@ -206,8 +208,8 @@ class Pipeline:
                 timeline=self.timeline,
                 stages=tuple(stage.stage for stage in self.stages),
                 micro_batches=self.plan.micro_batches,
-                memory_by_device_bytes=np.array([device.total_bytes for device in memory]),
-                exchanged_s=float(self._communication_time_s().sum()),
+                memory_by_device_bytes=held_bytes,
+                exchanged_s=float(exchanging_s.sum()),
             ),
         )
 

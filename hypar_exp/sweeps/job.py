@@ -10,7 +10,8 @@ from typing import cast
 from omegaconf import DictConfig, OmegaConf
 
 from hypar_exp.experiments.evaluation import Result, evaluated
-from hypar_exp.experiments.job import Job, build_job, build_object, require_used
+from hypar_exp.experiments.job import Job, build_job, require_used
+from hypar_exp.experiments.objects import build_object
 from hypar_exp.experiments.record import Origin, record_of, resolved
 from hypar_exp.experiments.user_errors import user_sentence
 from hypar_exp.sweeps import PARENT

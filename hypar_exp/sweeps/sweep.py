@@ -11,7 +11,7 @@ from typing import cast
 from omegaconf import DictConfig
 
 from hypar_exp.errors import SweepError, UserError
-from hypar_exp.experiments.job import build_object
+from hypar_exp.experiments.objects import build_object
 from hypar_exp.experiments.recorded import show_recorded
 from hypar_exp.experiments.run import require_no_chdir
 from hypar_exp.experiments.run_record import VERSION_TAG, source_tags

@@ -166,16 +166,7 @@ def _distance(seconds: float, proven: ProvenPlan) -> str:
 def _rows(step: ClusterStep, names: tuple[str, ...]) -> list[list[Cell]]:
     """A row a stage."""
     times, timeline = step.times, step.timeline
-    busy = {
-        int(chunk): timeline.busy_s[device] / timeline.step_time_s
-        for device, chunks in enumerate(timeline.graph.chunks_of)
-        for chunk in chunks
-    }
-    memory = {
-        int(chunk): step.memory_bytes[device]
-        for device, chunks in enumerate(timeline.graph.chunks_of)
-        for chunk in chunks
-    }
+    device_of = {int(chunk): device for device, chunks in enumerate(timeline.graph.chunks_of) for chunk in chunks}
     return [
         [
             *(number + 1, names[stage.layers[0]], names[stage.layers[-1]], len(stage.layers), stage.devices),
@@ -184,8 +175,8 @@ def _rows(step: ClusterStep, names: tuple[str, ...]) -> list[list[Cell]]:
             float(times.input_gradient_s[number] + times.weight_gradient_s[number]),
             float(times.forward_boundary_s[number]) if number < times.chunks - 1 else None,
             float(times.gradient_exchange_s[number]),
-            percent(float(busy[number])),
-            float(memory[number]),
+            percent(float(timeline.busy_s[device_of[number]] / timeline.step_time_s)),
+            float(step.memory_bytes[device_of[number]]),
         ]
         for number, stage in enumerate(step.plan.stages)
     ]

@@ -11,7 +11,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from hypar_exp.errors import UserError
-from hypar_exp.experiments.job import build_object
+from hypar_exp.experiments.objects import build_object
 from tests.conftest import Command
 
 MINE = """

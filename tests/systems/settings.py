@@ -8,7 +8,8 @@ from typing import cast
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
-from hypar_exp.experiments.job import build_object, register
+from hypar_exp.experiments.job import register
+from hypar_exp.experiments.objects import build_object
 from hypar_exp.networks import Network, build, load
 from hypar_exp.paths import CONF_DIR
 from hypar_exp.simulation import HTree, SharedLink

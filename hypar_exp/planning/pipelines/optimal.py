@@ -20,7 +20,6 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hypar_exp.checks import require_number
 from hypar_exp.errors import UserError
@@ -172,11 +171,12 @@ class _Space:
         self._links = ClusterLinks(problem.cluster)
         self._samples = problem.batch_size / (copies * micro_batches)
         self._cut_bytes, self._weights = costs.cut_bytes(self._samples), costs.weight_bytes()
+        self._activations = costs.activation_bytes(self._samples)
         self._reach = costs.cuts.below
         self.last = len(costs.cuts) - 1
-        self._times: dict[int, tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._problem = problem
         self._all = np.full(problem.cluster.machines, problem.cluster.devices_per_machine, np.intp)
-        forward, backward, _ = self._times_on(1)
+        forward, backward = problem.passes_s(self._samples, 1)
         self._rest_s = forward[:, self.last] + backward[:, self.last]  # of what lies behind each cut, on one
         self._rest_s[self.last] = 0.0
         self.least_s = micro_batches * float(self._rest_s[0]) / (problem.cluster.devices // copies)
@@ -199,7 +199,8 @@ class _Space:
         ends = np.flatnonzero(self._reach[node.cut])
         if not left:
             ends = ends[ends == self.last]
-        forward, backward, kept = (times[node.cut, ends] for times in self._times_on(replicas))
+        forward, backward = (seconds[node.cut, ends] for seconds in self._problem.passes_s(self._samples, replicas))
+        kept = 2 * self._weights[node.cut, ends] + self._activations[node.cut, ends] / replicas
         link_s = 0.0
         if node.stages:
             before = node.stages[-1][1]
@@ -227,17 +228,6 @@ class _Space:
             )
             for at in np.flatnonzero(fits & (whole < below_s))
         ]
-
-    def _times_on(self, replicas: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Forward and backward seconds, and the least bytes that an accelerator holds, of every range of cuts."""
-        if replicas not in self._times:
-            held = 2 * self._weights + self._costs.activation_bytes(self._samples) / replicas
-            self._times[replicas] = (
-                self._costs.forward_s(self._samples, replicas),
-                self._costs.backward_s(self._samples, replicas),
-                held,
-            )
-        return self._times[replicas]
 
     def plan(self, node: _Node) -> StagePlan:
         """The whole plan."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from hypar_exp.checks import require_number, require_whole
-from hypar_exp.planning.pipelines.stage_costs import StageCosts
+from hypar_exp.planning.pipelines.stage_costs import Ranges, StageCosts
 from hypar_exp.planning.stages import StagePlan
 
 
@@ -98,6 +99,17 @@ class PipelineProblem:
     def samples(self) -> float:
         """Of one micro-batch; not always whole."""
         return self.batch_size / self.micro_batches
+
+    def passes_s(self, samples: float, devices: int) -> tuple[Ranges, Ranges]:
+        """Seconds of the forward and the backward pass of every stage, made once for many plans."""
+        key = samples, devices
+        if key not in self._passes_s:
+            self._passes_s[key] = self.costs.forward_s(samples, devices), self.costs.backward_s(samples, devices)
+        return self._passes_s[key]
+
+    @cached_property
+    def _passes_s(self) -> dict[tuple[float, int], tuple[Ranges, Ranges]]:
+        return {}
 
 
 class PipelinePlanner(Protocol):

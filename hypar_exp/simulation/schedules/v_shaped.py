@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hypar_exp.simulation.list_scheduling import ALIKE, Durations, Operation, most_alive, pulled_together, repeated
+from hypar_exp.simulation.list_scheduling import MadeForDurations, Operation, most_alive, pulled_together, repeated
 from hypar_exp.simulation.operations import Order, v_shaped
 
 PERIOD = 6
@@ -14,17 +14,8 @@ PERIOD = 6
 
 
 @dataclass(frozen=True)
-class VShaped(ABC):
-    """A pattern of one micro-batch, repeated and pulled together.
-
-    Attributes:
-        durations: what the order is made for; alike for all operations, as in the paper, unless given.
-    """
-
-    durations: Durations = ALIKE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "durations", Durations(*self.durations))
+class VShaped(MadeForDurations, ABC):
+    """A pattern of one micro-batch, repeated and pulled together."""
 
     def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return v_shaped(devices)

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hypar_exp.simulation.list_scheduling import ALIKE, Durations, pulled_together, split_one_forward_one_backward
+from hypar_exp.simulation.list_scheduling import MadeForDurations, pulled_together, split_one_forward_one_backward
 from hypar_exp.simulation.operations import Order, one_each
 
 
 @dataclass(frozen=True)
-class ZeroBubbleH2:
-    """1F1B with a warm-up of 2(p - s) - 1 and the gradients apart, at most 2p activations on a device.
-
-    Attributes:
-        durations: what the order is made for; alike for all operations, as in the paper, unless given.
-    """
-
-    durations: Durations = ALIKE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "durations", Durations(*self.durations))
+class ZeroBubbleH2(MadeForDurations):
+    """1F1B with a warm-up of 2(p - s) - 1 and the gradients apart, at most 2p activations on a device."""
 
     def placement(self, devices: int) -> Sequence[Sequence[int]]:
         return one_each(devices)
