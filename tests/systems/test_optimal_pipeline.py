@@ -75,6 +75,19 @@ def _placed(free: np.ndarray, count: int, copies: int, cluster: Cluster) -> Iter
                 yield (tuple(chosen.tolist()), *others)
 
 
+def test_weight_gradients_may_be_left_to_do_when_the_last_micro_batch_has_gone_back() -> None:
+    """With the gradients apart the stage before goes on at once: the best plan has a stage that still works then."""
+    names, none = ("u0", "u1", "u2"), np.zeros(3)
+    forward, backward = np.array([2.0, 1.0, 1.0]), np.array([5.0, 1.0, 6.0])
+    profile = Profile("drawn", names, names, 1, forward, backward, none, np.array([1.0, 0.0, 1.0]), ((0, 1), (1, 2)))
+    problem = PipelineProblem(ProfileCosts.of(profile), Cluster(2, 2, 5.0, 2.0), 1, 2)
+    timed = replace(problem, timeline=ClusterTimeline(problem, ZeroBubbleH1()))
+    assert timed.timeline is not None
+    least = min(timed.timeline.step_time_s(plan) for plan in every_plan(timed))
+    assert least == pytest.approx(4.95)
+    assert Optimal(time_limit_s=60.0).prove(timed).step_time_s == pytest.approx(least)
+
+
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_is_the_least_of_all_plans(problem: PipelineProblem) -> None:

@@ -3,12 +3,14 @@
 Plans are built stage after stage, the most promising first. A plan whose stages so far have forward, backward and
 all-reduce times f, b, g and links c takes at least, for each stage s,
 
-    sum of (f + c) before s  +  M (f_s + b_s)  +  E_s,   E_s = max( g_s, c + rho b_{s-1} + E_{s-1} )
+    sum of (f + c) before s  +  max( M (f_s + b_s) + g_s,  M (f_s + rho b_s) + E_s )
+    E_s = max( (1 - rho) b_s + g_s,  c + rho b_{s-1} + E_{s-1} )
 
 where rho b is what the stage before waits for (all of b, or the input's gradient): s begins when the first micro-batch
-reaches it, works on M of them, and then the last one goes back to the first stage. What is left of the network takes at
-least as long as if the accelerators that are left shared it evenly. Every plan below the best time found is followed,
-so that when none is left the best is proven to be the best.
+reaches it, and works on M of them; when the last one has gone back from s, its weight gradients are left to do there,
+and it goes back to the first stage. What is left of the network takes at least as long as if the accelerators that are
+left shared it evenly. Every plan below the best time found is followed, so that when none is left the best is proven to
+be the best.
 """
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ class _Node:
         used: int[machines], their accelerators.
         stages: (end cut, accelerators by machine) of each.
         ahead_s: until the first micro-batch leaves the last of them.
-        behind_s: E of the last of them, without the link to the next.
+        behind_s: E of the last of them.
         returning_s: what the stage before the next one adds to E: rho b of the last.
         bound_s: of the stages so far.
     """
@@ -207,8 +209,13 @@ class _Space:
             link_s = float(self._links.transfer_s(before, chosen, self._cut_bytes[node.cut : node.cut + 1])[0])
         reduced = self._links.all_reduce_s(chosen, self._weights[node.cut, ends])
         arrives = node.ahead_s + link_s
-        behind = np.maximum(reduced, link_s + node.returning_s + node.behind_s if node.stages else 0.0)
-        bound = np.maximum(node.bound_s, arrives + self._micro_batches * (forward + backward) + behind)
+        returning = self._share * backward
+        back_s = link_s + node.returning_s + node.behind_s if node.stages else 0.0
+        behind = np.maximum(backward - returning + reduced, back_s)
+        works = np.maximum(
+            self._micro_batches * (forward + backward) + reduced, self._micro_batches * (forward + returning) + behind
+        )
+        bound = np.maximum(node.bound_s, arrives + works)
         ahead = arrives + forward
         rest = self._rest_s[ends] * self._micro_batches * self._copies / max(left, 1)
         whole = np.where(ends == self.last, bound, np.maximum(bound, ahead + rest))
@@ -222,7 +229,7 @@ class _Space:
                     (*node.stages, (int(ends[at]), chosen)),
                     float(ahead[at]),
                     float(behind[at]),
-                    self._share * float(backward[at]),
+                    float(returning[at]),
                     float(bound[at]),
                 ),
             )
