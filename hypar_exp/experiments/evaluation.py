@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from hypar_exp.simulation import (
     memory_limit,
     step_report,
 )
+from hypar_exp.simulation.halving import NoPipeline
 from hypar_exp.simulation.operations import Schedule
 from hypar_exp.systems import Findings, Step
 from hypar_exp.units import quantity
@@ -111,11 +113,18 @@ def evaluate(job: Job, call: Callable[..., Any] = call, progress: Progress = no_
 
     found: list[Planned] = []
 
+    # what a stage holds depends on the micro-batches that are alive in it, which only the whole step knows
+    fits_alone = job.must_fit and isinstance(job.pipeline, NoPipeline)
+
     def plan_stage(stage: CostModel) -> Plan:
-        found.append(found_by(job.strategy, problem_for(stage, job.objective, job.must_fit)))
+        found.append(found_by(job.strategy, problem_for(stage, job.objective, fits_alone)))
         return found[-1].plan
 
-    plan = job.pipeline.plan(model, plan_stage, lambda plan: simulated(plan).step_time_s)
+    def step_time_s(plan: Plan) -> float:
+        report = simulated(plan)
+        return math.inf if job.must_fit and not report.fits_in_memory else report.step_time_s
+
+    plan = job.pipeline.plan(model, plan_stage, step_time_s)
     exploration = found[0].exploration if len(found) == 1 else None
     if job.gap:
         _require_without_stages("gap", plan)
@@ -218,6 +227,15 @@ def _fractions_note(layers: list[str]) -> str:
 
 def _not_fitting(job: Job, report: StepReport) -> DoesNotFitError:
     needed, capacity = report.memory_per_accelerator_bytes, job.hardware.dram_capacity_bytes
+    if report.pipeline is not None and len(report.pipeline.stages) > 1:
+        stage = int(np.argmax(report.pipeline.memory_by_device_bytes)) + 1
+        return DoesNotFitError(
+            f"the plan does not fit: an accelerator of stage {stage} of {len(report.pipeline.stages)} needs "
+            f"{quantity(needed, 'B')} and has {quantity(capacity, 'B')}; more pipeline.micro_batches, another "
+            "schedule or pipeline.recompute=full leave it less to keep",
+            needed,
+            capacity,
+        )
     return DoesNotFitError(
         f"the plan of strategy {job.strategy.name} does not fit: an accelerator needs {quantity(needed, 'B')} and has "
         f"{quantity(capacity, 'B')}; strategy=optimal finds the best plan that fits, if there is one",

@@ -130,3 +130,15 @@ def test_the_best_plan_is_never_slower_than_the_published_planners(command: Comm
     seconds = {run.name: run.metrics["step_time_s"] for run in runs if "bubble_fraction" in run.metrics}
     assert len(seconds) == 3
     assert min(seconds.values()) == next(value for name, value in seconds.items() if "optimal" in name)
+
+
+def test_memory_is_that_of_the_micro_batches_that_are_alive(command: Command) -> None:
+    """alexnet in two stages: an accelerator would hold 100 MB of the whole batch, and holds 16.7 MB in 64 parts."""
+    small = ["network=alexnet", "strategy=optimal", "memory=enforce", "baseline=null", "tracking=none"]
+    parts = ["pipeline=uniform", "pipeline.micro_batches=64"]
+    shown = command(*small, *parts, "hardware.dram_capacity_bytes=6e7").stdout
+    assert "16.7 MB" in shown
+    command(*small, "pipeline=halves", "hardware.dram_capacity_bytes=6e7")
+    ended = command(*small, *parts, "hardware.dram_capacity_bytes=1e7", expect=2)
+    assert "the plan does not fit: an accelerator of stage 2 of 2 needs 16.7 MB and has 10.0 MB" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
